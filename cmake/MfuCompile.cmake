@@ -1,0 +1,18 @@
+add_library(mfu_flags INTERFACE)
+target_compile_options(mfu_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wdouble-promotion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 reports null dereferences inside its own std::vector and std::string when it inlines.
+  target_compile_options(mfu_flags INTERFACE -Wno-null-dereference)
+endif()
+# Products and sums must come out the same on every machine: no contraction into fused operations.
+target_compile_options(mfu_flags INTERFACE -ffp-contract=off)
+if(MFU_WERROR)
+  target_compile_options(mfu_flags INTERFACE -Werror)
+endif()
+if(MFU_SANITIZE)
+  target_compile_options(mfu_flags INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(mfu_flags INTERFACE -fsanitize=address,undefined)
+endif()

@@ -1,0 +1,12 @@
+// All public headers.
+#pragma once
+
+#include "mfu/analyze.hpp"
+#include "mfu/chip.hpp"
+#include "mfu/error.hpp"
+#include "mfu/quantity.hpp"
+#include "mfu/read.hpp"
+#include "mfu/render.hpp"
+#include "mfu/report.hpp"
+#include "mfu/timings.hpp"
+#include "mfu/version.hpp"
