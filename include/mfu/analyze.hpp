@@ -1,8 +1,8 @@
 // Attribution, factors and verdict for one run.
 //
-// Symbols, per step s and rank r: C compute, O own stall (not waiting for a peer), X exposed transfer
-// (waiting removed), T the job's step, F model FLOPs, N GPUs, P peak; c_s the reference compute
-// (median or mean over ranks). With A0 = sum c_s, A1 = sum max_r C, A2 = sum max_r (C+O),
+// Symbols, per step s and rank r: C compute, O own stall (not waiting for a peer), X exposed
+// transfer (waiting removed), T the job's step, F model FLOPs, N GPUs, P peak; c_s the reference
+// compute (median or mean over ranks). With A0 = sum c_s, A1 = sum max_r C, A2 = sum max_r (C+O),
 // A3 = sum max_r (C+O+X), A4 = sum T:
 //   MFU = F/(N P A0) x A0/A1 x A1/A2 x A2/A3 x A3/A4, exactly, for any positive c_s.
 // Numbers only: every sentence is made in the report room.
@@ -24,12 +24,12 @@ enum class Reference { median, mean };
 
 struct DiagnoseOptions {
   Reference reference = Reference::median;
-  double materiality = 0.05;                 // share of the step from which a loss counts
-  double communication_materiality = 0.15;   // the same for exposed transfer
-  double target_efficiency = 0.45;           // single-GPU efficiency that is asked for
+  double materiality = 0.05;                // share of the step from which a loss counts
+  double communication_materiality = 0.15;  // the same for exposed transfer
+  double target_efficiency = 0.45;          // single-GPU efficiency that is asked for
   bool drop_warmup = true;
   std::uint64_t seed = 20240613;
-  int replicates = 1000;                     // of the bootstrap
+  int replicates = 1000;  // of the bootstrap
 };
 
 enum class Family {
@@ -81,38 +81,39 @@ struct Interval {
 
 // One measured reason. Which fields mean what is said at each kind; all times in seconds a step.
 enum class FactKind {
-  compute_excess,    // culprits compute a, their peers' median b; holds in count of `of` steps
-  stall_excess,      // culprits stall a, peers b; count of `of` steps
-  burst_excess,      // in count of `of` steps, a seconds more than usual; b: period in steps, 0 none
-  onset,             // from step id `count` on: a before, b after
-  waiting,           // waiting for peers: a seconds, share b of the step (median rank)
-  slowest_moves,     // the rank that is most often slowest is so in count of `of` steps
-  slowest_stays,     // the same rank is slowest in count of `of` steps
-  stage_work,        // stage `count` of `of` computes a, the other stages' median b
-  within_stage,      // evening the ranks inside stages saves a, evening the stages b
-  graded_shards,     // compute per rank spreads from a (2 %) to b (98 % of ranks), steadily
-  fwd_bwd,           // within-rank forward/backward correlation a, forward coefficient of variation b
-  fwd_bwd_ratio,     // culprits against peers: forward ratio a, backward ratio b
-  microbatch_spread, // uneven microbatches stretch the pipeline by a; log spread b
-  common_stall,      // all ranks stop together in count of `of` steps, a to b seconds (10-90 %)
-  scattered_stall,   // own stalls of single ranks, at different times: a seconds; count of `of` steps
-  exposed_transfer,  // a seconds, share b of the step
-  link_excess,       // group `name` transfers a, the typical group b
-  efficiency,        // single-GPU efficiency a, target b
-  slowdown,          // compute of all ranks from a (first fifth) to b (last fifth of the steps)
-  clocks,            // SM clock a MHz against b MHz (peers, or the first fifth)
-  schedule_bubble,   // a seconds, share b; count stages, `of` microbatches
-  unexplained,       // a seconds that no part of the model explains, share b
-  coincides,         // stage `count` is exactly node `name`
-  few_steps,         // count usable steps, `of` needed
-  few_ranks,         // count recorded of `of` declared
-  one_rank,          // only one rank of `of`
-  no_microbatches,   // `count` stages, but the number of microbatches is not given
-  not_judged,        // single-GPU efficiency was not judged: work or peak is missing
-  slow_everywhere,   // the data cannot tell one slow link from slow communication everywhere
-  below_materiality, // the largest loss seen is a seconds, share b
-  step_uneven,       // ranks' own step times differ by share a (median over the steps)
-  waits_unsplit,     // idle ranks were recorded alike: own stall and waiting cannot be told apart
+  compute_excess,  // culprits compute a, their peers' median b; holds in count of `of` steps
+  stall_excess,    // culprits stall a, peers b; count of `of` steps
+  burst_excess,    // in count of `of` steps, a seconds more than usual; b: period in steps, 0 none
+  onset,           // from step id `count` on: a before, b after
+  waiting,         // waiting for peers: a seconds, share b of the step (median rank)
+  slowest_moves,   // the rank that is most often slowest is so in count of `of` steps
+  slowest_stays,   // the same rank is slowest in count of `of` steps
+  stage_work,      // stage `count` of `of` computes a, the other stages' median b
+  within_stage,    // evening the ranks inside stages saves a, evening the stages b
+  graded_shards,   // compute per rank spreads from a (2 %) to b (98 % of ranks), steadily
+  fwd_bwd,         // within-rank forward/backward correlation a, forward coefficient of variation b
+  fwd_bwd_ratio,   // culprits against peers: forward ratio a, backward ratio b
+  microbatch_spread,  // uneven microbatches stretch the pipeline by a; log spread b
+  common_stall,       // all ranks stop together in count of `of` steps, a to b seconds (10-90 %)
+  scattered_stall,    // own stalls of single ranks, at different times: a seconds; count of `of`
+                      // steps
+  exposed_transfer,   // a seconds, share b of the step
+  link_excess,        // group `name` transfers a, the typical group b
+  efficiency,         // single-GPU efficiency a, target b
+  slowdown,           // compute of all ranks from a (first fifth) to b (last fifth of the steps)
+  clocks,             // SM clock a MHz against b MHz (peers, or the first fifth)
+  schedule_bubble,    // a seconds, share b; count stages, `of` microbatches
+  unexplained,        // a seconds that no part of the model explains, share b
+  coincides,          // stage `count` is exactly node `name`
+  few_steps,          // count usable steps, `of` needed
+  few_ranks,          // count recorded of `of` declared
+  one_rank,           // only one rank of `of`
+  no_microbatches,    // `count` stages, but the number of microbatches is not given
+  not_judged,         // single-GPU efficiency was not judged: work or peak is missing
+  slow_everywhere,    // the data cannot tell one slow link from slow communication everywhere
+  below_materiality,  // the largest loss seen is a seconds, share b
+  step_uneven,        // ranks' own step times differ by share a (median over the steps)
+  waits_unsplit,      // idle ranks were recorded alike: own stall and waiting cannot be told apart
 };
 
 struct Fact {
@@ -133,8 +134,8 @@ struct Finding {
   Cause cause = Cause::none;
   std::optional<std::int64_t> onset_step;
   std::optional<double> period_steps;
-  double loss_seconds = 0.0;   // a step, if this alone were fixed
-  Interval loss_ci;            // 95 %, bootstrap over steps
+  double loss_seconds = 0.0;  // a step, if this alone were fixed
+  Interval loss_ci;           // 95 %, bootstrap over steps
   bool material = false;
   std::vector<Fact> facts;
 };
@@ -184,25 +185,25 @@ struct Part {
 
 // How waiting was told from transfer and own stall.
 enum class SplitMethod {
-  separate,         // the file has a wait series
-  groups,           // per group and step: the minimum over the group's ranks
-  step_minimum,     // per step: the minimum over all ranks
-  pipeline_model,   // step minus the pipeline's compute minus the common stall
+  separate,        // the file has a wait series
+  groups,          // per group and step: the minimum over the group's ranks
+  step_minimum,    // per step: the minimum over all ranks
+  pipeline_model,  // step minus the pipeline's compute minus the common stall
 };
 
 struct Setup {
   std::string model;
-  std::string chip_id;               // empty: no chip
+  std::string chip_id;  // empty: no chip
   std::string chip_name;
-  std::int64_t gpus = 0;             // N
-  std::int64_t recorded_ranks = 0;   // that this report stands on
-  std::int64_t expected_ranks = 0;   // that the recorded layout should have
-  std::string precision;             // empty: not known
+  std::int64_t gpus = 0;            // N
+  std::int64_t recorded_ranks = 0;  // that this report stands on
+  std::int64_t expected_ranks = 0;  // that the recorded layout should have
+  std::string precision;            // empty: not known
   std::optional<double> peak_flops_per_gpu;
   Clock clock;
-  std::optional<double> clock_mhz;   // that the peak means
-  bool peak_given = false;           // hardware.peak_tflops, not the chip table
-  std::string convention;            // empty: not named
+  std::optional<double> clock_mhz;  // that the peak means
+  bool peak_given = false;          // hardware.peak_tflops, not the chip table
+  std::string convention;           // empty: not named
   std::optional<double> seq_len;
   std::optional<double> tokens_per_step;
   std::optional<double> flops_per_step;
@@ -219,7 +220,7 @@ struct Headline {
   std::optional<double> tokens_per_second;
   bool missing_work = false;  // why mfu is not there
   bool missing_peak = false;
-  bool impossible = false;    // mfu over 1
+  bool impossible = false;  // mfu over 1
 };
 
 struct Recoverable {
@@ -251,8 +252,8 @@ struct Diagnosis {
   std::vector<Finding> findings;  // by loss, largest first; the immaterial ones too
   SplitMethod split = SplitMethod::step_minimum;
   WaitsIn waits_in = WaitsIn::comm;
-  std::vector<std::int64_t> steps_used;     // ids
-  std::vector<std::int64_t> warmup_steps;   // ids that the warm-up rule left out
+  std::vector<std::int64_t> steps_used;    // ids
+  std::vector<std::int64_t> warmup_steps;  // ids that the warm-up rule left out
   double target_efficiency = 0.45;
   double materiality = 0.05;
 };

@@ -15,8 +15,8 @@ class Sum {
  public:
   void add(double value) noexcept {
     const double total = sum_ + value;
-    compensation_ += std::fabs(sum_) >= std::fabs(value) ? (sum_ - total) + value
-                                                         : (value - total) + sum_;
+    compensation_ +=
+        std::fabs(sum_) >= std::fabs(value) ? (sum_ - total) + value : (value - total) + sum_;
     sum_ = total;
   }
   [[nodiscard]] double value() const noexcept { return sum_ + compensation_; }

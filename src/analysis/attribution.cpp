@@ -1,0 +1,180 @@
+#include "analysis/attribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+double least(std::span<const double> values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+// Smallest value that at least a quarter of the values reach: no interpolation, so that a minority
+// of slow members never leaks into it.
+double lower_quartile(std::vector<double> values) {
+  const std::size_t index = (values.size() - 1) / 4;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
+                   values.end());
+  return values[index];
+}
+
+// Does `bucket` absorb the waiting? Within a step a rank that computes less waits more, second for
+// second: the bucket that holds the waiting falls with compute at a slope near -1, and correlates.
+struct Absorption {
+  double slope = 0.0;
+  double correlation = 0.0;
+  [[nodiscard]] bool strong() const { return slope < -0.7 && correlation < -0.7; }
+};
+
+Absorption absorption(const Job& job, bool stall) {
+  Sum cc;
+  Sum bb;
+  Sum cb;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto c = job.compute(s);
+    const auto b = stall ? job.stall(s) : job.comm(s);
+    const double mean_c = mean(c);
+    const double mean_b = mean(b);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      cc.add((c[r] - mean_c) * (c[r] - mean_c));
+      bb.add((b[r] - mean_b) * (b[r] - mean_b));
+      cb.add((c[r] - mean_c) * (b[r] - mean_b));
+    }
+  }
+  if (cc.value() <= 0.0 || bb.value() <= 0.0) return {};
+  return {cb.value() / cc.value(), cb.value() / (std::sqrt(cc.value()) * std::sqrt(bb.value()))};
+}
+
+TransferKind per_group_minimum(const Job& job, const Column& column, std::string kind,
+                               std::vector<Group> groups) {
+  TransferKind result;
+  result.kind = std::move(kind);
+  result.group_of.assign(job.ranks(), -1);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::size_t r : groups[g].ranks) result.group_of[r] = static_cast<int>(g);
+  }
+  result.value.assign(job.steps(), std::vector<double>(groups.size(), 0.0));
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto values = job.raw(column, s);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      double smallest = std::numeric_limits<double>::infinity();
+      for (const std::size_t r : groups[g].ranks) {
+        if (!std::isnan(values[r])) smallest = std::min(smallest, values[r]);
+      }
+      result.value[s][g] = std::isfinite(smallest) ? smallest : 0.0;
+    }
+  }
+  result.groups = std::move(groups);
+  return result;
+}
+
+std::vector<Group> everybody(const Job& job) {
+  Group all;
+  all.name = "all ranks";
+  for (std::size_t r = 0; r < job.ranks(); ++r) all.ranks.push_back(r);
+  return {std::move(all)};
+}
+
+// Groups for a key of comm_by_group: along the axis of that name where coordinates are known.
+std::vector<Group> groups_of_kind(const Job& job, const std::string& kind) {
+  for (const Axis axis : kAxes) {
+    if (kind != to_string(axis)) continue;
+    std::vector<Group> groups = job.groups_along(axis);
+    if (!groups.empty()) return groups;
+  }
+  return everybody(job);
+}
+
+void split_by_groups(const Job& job, Attribution& result) {
+  for (const auto& [kind, column] : job.run().comm_by_group) {
+    // Point-to-point between stages waits out the pipeline's bubble: its minimum is no transfer.
+    if (kind == "pp" && job.stages() > 1 && job.run().waits_in != WaitsIn::separate) continue;
+    result.kinds.push_back(per_group_minimum(job, column, kind, groups_of_kind(job, kind)));
+  }
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    for (const TransferKind& kind : result.kinds) {
+      if (!kind.groups.empty()) result.transfer[s] += lower_quartile(kind.value[s]);
+    }
+  }
+}
+
+void split_by_pipeline_model(const Job& job, PipelineForm& form, Attribution& result) {
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double rest = job.step_seconds()[s] - form.slowest(job.compute(s)) - least(job.stall(s));
+    result.transfer[s] = std::clamp(rest, 0.0, least(job.comm(s)));
+  }
+  const double usual = median(result.transfer);
+  for (double& value : result.transfer) value = std::min(value, usual);
+}
+
+}  // namespace
+
+Attribution attribute(const Job& job, PipelineForm& form) {
+  Attribution result;
+  result.transfer.assign(job.steps(), 0.0);
+  result.common_stall.assign(job.steps(), 0.0);
+  result.own_limit.assign(job.steps(), std::numeric_limits<double>::infinity());
+  const WaitsIn declared = job.run().waits_in;
+  const bool pipelined = job.stages() > 1;
+
+  if (declared == WaitsIn::separate) {
+    result.method = SplitMethod::separate;
+    if (job.run().comm_by_group.empty()) {
+      result.kinds.push_back(
+          per_group_minimum(job, job.run().comm, "dp", job.groups_along(Axis::dp)));
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
+      }
+    } else {
+      split_by_groups(job, result);
+    }
+  } else if (!job.run().comm_by_group.empty()) {
+    result.method = SplitMethod::groups;
+    split_by_groups(job, result);
+  } else if (pipelined && declared == WaitsIn::comm) {
+    result.method = SplitMethod::pipeline_model;
+    split_by_pipeline_model(job, form, result);
+  } else {
+    result.method = SplitMethod::step_minimum;
+    for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
+  }
+
+  if (pipelined) {
+    // Bubbles sit in `stall` in real files whatever they declare: what the pipeline form and the
+    // transfer leave of the step bounds every own stall.
+    result.stall = StallMeaning::shared;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double rest =
+          std::max(0.0, job.step_seconds()[s] - form.slowest(job.compute(s)) - result.transfer[s]);
+      result.common_stall[s] = std::min(least(job.stall(s)), rest);
+      result.own_limit[s] = rest - result.common_stall[s];
+    }
+    return result;
+  }
+
+  const bool in_stall = absorption(job, true).strong();
+  const bool in_comm = absorption(job, false).strong();
+  bool shared = declared == WaitsIn::stall;
+  if (shared && in_comm && !in_stall) {
+    shared = false;
+    result.waits_elsewhere = true;
+  } else if (!shared && in_stall && declared == WaitsIn::comm) {
+    shared = true;
+    result.waits_elsewhere = true;
+  }
+  if (shared) {
+    result.stall = StallMeaning::shared;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      result.common_stall[s] = least(job.stall(s));
+      result.own_limit[s] = 0.0;
+    }
+  }
+  return result;
+}
+
+}  // namespace mfu::analysis

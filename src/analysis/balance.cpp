@@ -1,0 +1,367 @@
+// Rules on uneven work: pipeline stages, data shards, sequence lengths that move from rank to rank.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/candidate.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr double kLeastShare = 0.005;         // of the step
+constexpr double kHeavyStage = 1.05;          // times the median of the other stages
+constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
+constexpr double kLengthsVariation = 0.05;    // coefficient of variation of a rank's forward
+constexpr double kJitterVariation = 0.03;
+constexpr double kSpreadSigma = 0.08;  // log spread of a microbatch, from which it is replayed
+constexpr int kReplays = 64;
+
+double mean_difference(std::span<const double> a, std::span<const double> b) {
+  Sum total;
+  for (std::size_t i = 0; i < a.size(); ++i) total.add(a[i] - b[i]);
+  return total.value() / static_cast<double>(a.size());
+}
+
+// Mean over the steps of each rank's compute under a scenario.
+std::vector<double> rank_means(RuleContext& context, const Scenario& scenario) {
+  const Job& job = context.job();
+  std::vector<Sum> totals(job.ranks());
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row = context.model.compute_row(scenario, s);
+    for (std::size_t r = 0; r < row.size(); ++r) totals[r].add(row[r]);
+  }
+  std::vector<double> means;
+  for (const Sum& total : totals) means.push_back(total.value() / static_cast<double>(job.steps()));
+  return means;
+}
+
+std::vector<double> stage_means(const Job& job, std::span<const double> row) {
+  std::vector<double> means;
+  for (const auto& ranks : job.stage_ranks()) {
+    Sum total;
+    for (const std::size_t r : ranks) total.add(row[r]);
+    means.push_back(ranks.empty() ? 0.0 : total.value() / static_cast<double>(ranks.size()));
+  }
+  return means;
+}
+
+RowEdit everything_even() {
+  return [](std::size_t, std::span<double> row) {
+    const double level = mean(row);
+    std::fill(row.begin(), row.end(), level);
+  };
+}
+
+RowEdit even_inside_stages(const Job& job) {
+  return [&job](std::size_t, std::span<double> row) {
+    const std::vector<double> means = stage_means(job, row);
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      row[r] = means[static_cast<std::size_t>(job.stage_of(r))];
+    }
+  };
+}
+
+RowEdit even_stages(const Job& job, std::vector<double> stage_level, double level) {
+  return [&job, stage_level = std::move(stage_level), level](std::size_t, std::span<double> row) {
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      const double own = stage_level[static_cast<std::size_t>(job.stage_of(r))];
+      if (own > 0.0) row[r] *= level / own;
+    }
+  };
+}
+
+struct Lengths {
+  double correlation = 0.0;
+  double variation = 0.0;
+  bool known = false;
+};
+
+Lengths lengths_evidence(const Job& job) {
+  if (job.run().forward.empty() || job.run().backward.empty()) return {};
+  std::vector<double> correlations;
+  std::vector<double> variations;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    std::vector<double> forward;
+    std::vector<double> backward;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double f = job.raw(job.run().forward, s)[r];
+      const double b = job.raw(job.run().backward, s)[r];
+      if (std::isnan(f) || std::isnan(b)) continue;
+      forward.push_back(f);
+      backward.push_back(b);
+    }
+    const double c = correlation(forward, backward);
+    if (!std::isnan(c)) correlations.push_back(c);
+    const double level = mean(forward);
+    if (!(level > 0.0)) continue;
+    double squares = 0.0;
+    for (const double f : forward) squares += (f - level) * (f - level);
+    variations.push_back(std::sqrt(squares / static_cast<double>(forward.size())) / level);
+  }
+  if (correlations.empty() || variations.empty()) return {};
+  return {median_inplace(correlations), median_inplace(variations), true};
+}
+
+// Median over the ranks of the coefficient of variation of their compute over the steps, with what
+// all ranks have in common (longer steps for everybody) taken out.
+double compute_variation(RuleContext& context, const Scenario& scenario) {
+  const Job& job = context.job();
+  std::vector<Sum> squares(job.ranks());
+  const std::vector<double> means = rank_means(context, scenario);
+  const double level = mean(means);
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row = context.model.compute_row(scenario, s);
+    const double common = level > 0.0 ? mean(row) / level : 1.0;
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      const double d = row[r] - means[r] * common;
+      squares[r].add(d * d);
+    }
+  }
+  std::vector<double> variations;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    if (means[r] > 0.0) {
+      variations.push_back(std::sqrt(squares[r].value() / static_cast<double>(job.steps())) /
+                           means[r]);
+    }
+  }
+  return variations.empty() ? 0.0 : median_inplace(variations);
+}
+
+void add_slowest_fact(RuleContext& context, const Scenario& scenario, bool moves,
+                      Finding& finding) {
+  const Job& job = context.job();
+  std::vector<std::int64_t> times(job.ranks(), 0);
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row = context.model.compute_row(scenario, s);
+    ++times[static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin())];
+  }
+  finding.facts.push_back({moves ? FactKind::slowest_moves : FactKind::slowest_stays,
+                           0,
+                           0,
+                           *std::max_element(times.begin(), times.end()),
+                           static_cast<std::int64_t>(job.steps()),
+                           {}});
+}
+
+// A slow GPU stretches forward and backward alike; a stage with other work (logits, embedding) does
+// not. Returns false where the two differ, or cannot be compared.
+bool stretched_alike(const Job& job, const std::vector<bool>& heavy, Finding& finding) {
+  if (job.run().forward.empty() || job.run().backward.empty()) return true;
+  const auto ratio = [&](const Column& column) {
+    std::vector<double> in;
+    std::vector<double> out;
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      const double level = mean(job.series(column, r));
+      (heavy[static_cast<std::size_t>(job.stage_of(r))] ? in : out).push_back(level);
+    }
+    return in.empty() || out.empty() ? 0.0 : median_inplace(in) / median_inplace(out);
+  };
+  const double forward = ratio(job.run().forward);
+  const double backward = ratio(job.run().backward);
+  if (!(forward > 0.0) || !(backward > 0.0)) return true;
+  finding.facts.push_back({FactKind::fwd_bwd_ratio, forward, backward, 0, 0, {}});
+  return std::fabs(forward / backward - 1.0) < 0.15;
+}
+
+// Is the heavy stage exactly one node, or one rank, that holds nothing else?
+bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages, Finding& finding) {
+  if (stages.size() != 1) return false;
+  const auto stage = static_cast<std::size_t>(stages.front());
+  const auto& ranks = job.stage_ranks()[stage];
+  if (ranks.size() == 1) {
+    finding.facts.push_back({FactKind::coincides, 0, 0, stages.front(), 0,
+                             "rank " + std::to_string(job.run().ranks[ranks.front()].rank)});
+    return true;
+  }
+  const int node = job.node_of(ranks.front());
+  if (node < 0 || job.nodes().size() < 2) return false;
+  const Job::Node& place = job.nodes()[static_cast<std::size_t>(node)];
+  const bool same = place.ranks.size() == ranks.size() &&
+                    std::all_of(ranks.begin(), ranks.end(),
+                                [&](std::size_t r) { return job.node_of(r) == node; });
+  if (same) {
+    finding.facts.push_back({FactKind::coincides, 0, 0, stages.front(), 0, "node " + place.name});
+    finding.culprits.nodes.push_back(place.name);
+  }
+  return same;
+}
+
+void describe_stages(RuleContext& context, std::span<const double> levels, Candidate& candidate) {
+  const Job& job = context.job();
+  Finding& finding = candidate.finding;
+  finding.locality = Locality::stage;
+  finding.persistence = Persistence::steady;
+  finding.cause = Cause::stage_partition;
+  std::vector<bool> heavy(levels.size(), false);
+  double others = 0.0;
+  std::size_t worst = 0;
+  for (std::size_t p = 0; p < levels.size(); ++p) {
+    std::vector<double> rest;
+    for (std::size_t q = 0; q < levels.size(); ++q) {
+      if (q != p) rest.push_back(levels[q]);
+    }
+    const double usual = median_inplace(rest);
+    heavy[p] = levels[p] > kHeavyStage * usual;
+    if (levels[p] > levels[worst] || p == 0) {
+      worst = p;
+      others = usual;
+    }
+  }
+  heavy[worst] = true;
+  for (std::size_t p = 0; p < heavy.size(); ++p) {
+    if (heavy[p]) finding.culprits.stages.push_back(static_cast<std::int64_t>(p));
+  }
+  finding.facts.push_back({FactKind::stage_work,
+                           levels[worst],
+                           others,
+                           static_cast<std::int64_t>(worst),
+                           static_cast<std::int64_t>(levels.size()),
+                           {}});
+  const bool alike = stretched_alike(job, heavy, finding);
+  candidate.confounded = one_physical_place(job, finding.culprits.stages, finding) && alike;
+}
+
+}  // namespace
+
+void find_microbatch_spread(RuleContext& context) {
+  const Job& job = context.job();
+  if (job.stages() < 2 || job.microbatch_chunks() <= 1.0) return;
+  const auto count = static_cast<std::size_t>(job.run().workload.microbatches.value_or(1));
+  // How far a pipeline's compute strays from the other pipelines' in the same step (one pipeline:
+  // from its own usual) is the mean of `count` microbatches: one microbatch strays sqrt(count)
+  // times as far.
+  std::vector<double> strays;
+  std::vector<double> totals(static_cast<std::size_t>(job.pipelines()));
+  std::vector<double> logs;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    std::fill(totals.begin(), totals.end(), 0.0);
+    const auto row = context.model.compute_row(context.local_fixed, s);
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      totals[static_cast<std::size_t>(job.pipeline_of(r))] += row[r];
+    }
+    logs.clear();
+    for (const double total : totals) {
+      if (total > 0.0) logs.push_back(std::log(total));
+    }
+    const double usual = logs.size() > 1 ? median(logs) : 0.0;
+    for (const double value : logs) strays.push_back(value - usual);
+  }
+  const double sigma = robust_sigma(strays) * std::sqrt(static_cast<double>(count));
+  if (!(sigma > kSpreadSigma)) return;
+
+  const std::vector<double> stage_level =
+      stage_means(job, rank_means(context, context.local_fixed));
+  const std::vector<double> even(count, 1.0);
+  const double without = replay_1f1b(stage_level, even);
+  Random random(context.options.seed);
+  std::vector<double> weights(count);
+  Sum with;
+  for (int i = 0; i < kReplays; ++i) {
+    double total = 0.0;
+    for (double& weight : weights) {
+      weight = std::exp(sigma * random.normal());
+      total += weight;
+    }
+    for (double& weight : weights) weight *= static_cast<double>(count) / total;
+    with.add(replay_1f1b(stage_level, weights));
+  }
+  const double stretch = with.value() / kReplays / without - 1.0;
+
+  Scenario& measured = context.model.measured();
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double pipeline = context.model.form().slowest(context.model.compute_row(measured, s));
+    const double room =
+        measured.transfer[s] + measured.common_stall[s] + context.model.unexplained()[s];
+    const double spread = std::min(std::max(0.0, stretch) * pipeline, room);
+    measured.spread[s] = spread;
+    // What no part explained goes first; then it was never transfer, nor a stall.
+    double rest = spread - context.model.unexplained()[s];
+    const double from_transfer = std::clamp(rest, 0.0, measured.transfer[s]);
+    measured.transfer[s] -= from_transfer;
+    rest -= from_transfer;
+    measured.common_stall[s] -= std::clamp(rest, 0.0, measured.common_stall[s]);
+  }
+  context.local_fixed.spread = measured.spread;
+  context.local_fixed.transfer = measured.transfer;
+  context.local_fixed.common_stall = measured.common_stall;
+  context.model.settle();
+  context.spread_sigma = sigma;
+}
+
+void find_imbalance(RuleContext& context) {
+  const Job& job = context.job();
+  const Scenario& base = context.local_fixed;
+  Scenario even = base;
+  even.compute.push_back(everything_even());
+  even.spread.assign(job.steps(), 0.0);
+  const std::vector<double> before = context.model.steps_under(base);
+  const std::vector<double> balanced = context.model.steps_under(even);
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    candidate.loss.push_back(before[s] - balanced[s]);
+  }
+  if (mean(candidate.loss) < kLeastShare * context.mean_step()) return;
+  candidate.on.assign(job.steps(), true);
+  Finding& finding = candidate.finding;
+  finding.family = Family::imbalance;
+
+  const std::vector<double> levels = rank_means(context, base);
+  const std::vector<double> stage_level = stage_means(job, levels);
+  double evened_stages = 0.0;
+  Scenario inside = base;
+  inside.compute.push_back(even_inside_stages(job));
+  inside.spread.assign(job.steps(), 0.0);
+  const double evened_inside = mean_difference(before, context.model.steps_under(inside));
+  if (job.stages() > 1) {
+    Scenario stages = base;
+    stages.compute.push_back(even_stages(job, stage_level, mean(levels)));
+    evened_stages = mean_difference(before, context.model.steps_under(stages));
+  }
+
+  if (job.stages() > 1 && evened_stages >= evened_inside) {
+    describe_stages(context, stage_level, candidate);
+    finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});
+  } else {
+    finding.locality = Locality::all;
+    // What remains when the ranks' means over time stand in for every step is persistent.
+    const double standing = context.model.form().slowest(levels);
+    std::vector<double> stage_row(levels.size());
+    for (std::size_t r = 0; r < stage_row.size(); ++r) {
+      stage_row[r] = stage_level[static_cast<std::size_t>(job.stage_of(r))];
+    }
+    const double persistent = standing - context.model.form().slowest(stage_row);
+    const bool moves = evened_inside - persistent > persistent;
+    add_slowest_fact(context, base, moves, finding);
+    if (moves) {
+      finding.persistence = Persistence::moving;
+      const Lengths lengths = lengths_evidence(job);
+      if (lengths.known) {
+        finding.facts.push_back(
+            {FactKind::fwd_bwd, lengths.correlation, lengths.variation, 0, 0, {}});
+      }
+      if (lengths.known && lengths.correlation >= kLengthsCorrelation &&
+          lengths.variation >= kLengthsVariation) {
+        finding.cause = Cause::data_lengths;
+      } else if (compute_variation(context, base) < kJitterVariation) {
+        finding.cause = Cause::jitter;
+      }
+    } else {
+      finding.persistence = Persistence::steady;
+      finding.cause = Cause::data_shard;
+      finding.facts.push_back(
+          {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});
+    }
+    if (job.stages() > 1) {
+      finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});
+    }
+  }
+  if (mean(base.spread) > kLeastShare * context.mean_step()) {
+    finding.facts.push_back(
+        {FactKind::microbatch_spread, mean(base.spread), context.spread_sigma, 0, 0, {}});
+  }
+  context.found.push_back(std::move(candidate));
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,51 @@
+// Candidates: losses that the rules look for, each with what it costs in every step. A rule is one
+// function in one file (local_places.cpp, slow_link.cpp, common.cpp, balance.cpp, single_gpu.cpp);
+// diagnose.cpp runs them in the order in which their fixes are applied.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/course.hpp"
+#include "analysis/model.hpp"
+#include "mfu/analyze.hpp"
+
+namespace mfu::analysis {
+
+struct Candidate {
+  Finding finding;
+  std::vector<double> loss;   // [step] seconds that its fix alone would save
+  double materiality = 0.05;  // share of the step from which it counts
+  std::vector<bool> on;       // steps in which it acts, for the strata of the bootstrap
+  // The logical place is exactly one physical place: imbalance and straggler look alike.
+  bool confounded = false;
+};
+
+struct RuleContext {
+  StepModel& model;
+  const DiagnoseOptions& options;
+  std::vector<std::int64_t> step_ids;
+  // What the local rules have found so far, put right: single places no longer drag the rest.
+  Scenario local_fixed;
+  std::vector<Candidate> found;
+  double spread_sigma = 0.0;  // log spread of a microbatch, where one was replayed
+
+  [[nodiscard]] const Job& job() const noexcept { return model.job(); }
+  [[nodiscard]] double mean_step() const noexcept { return job().mean_step(); }
+  // T - T_fixed for each step.
+  [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
+};
+
+// Rules. Each appends to context.found.
+void find_local_compute(RuleContext& context);
+void find_local_stall(RuleContext& context);
+void find_slow_link(RuleContext& context);
+void find_microbatch_spread(RuleContext& context);
+void find_common_stall(RuleContext& context);
+void find_imbalance(RuleContext& context);
+void find_exposed_transfer(RuleContext& context);
+void find_slowdown(RuleContext& context);
+void find_low_efficiency(RuleContext& context, const Setup& setup);
+
+}  // namespace mfu::analysis

@@ -1,0 +1,173 @@
+// Rules on what all ranks have in common: stalls and exposed transfer. Each is split into its
+// bursts and its level, since a checkpoint and a slow input pipeline have different owners.
+#include <algorithm>
+
+#include "analysis/candidate.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr double kBurstFloor = 0.05;   // of the step
+constexpr double kLeastShare = 0.005;  // of the step: smaller losses are not worth a finding
+
+bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
+  return mean(loss) > kLeastShare * context.mean_step();
+}
+
+std::vector<double> less(std::span<const double> from, std::span<const double> what) {
+  std::vector<double> rest(from.begin(), from.end());
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= what[i];
+  return rest;
+}
+
+void take_course(Finding& finding, const Course& course, const RuleContext& context) {
+  finding.persistence = course.persistence;
+  finding.period_steps = course.period_steps;
+  if (course.onset) {
+    finding.onset_step = context.step_ids[*course.onset];
+    finding.facts.push_back(
+        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
+  }
+}
+
+void add_burst_fact(Finding& finding, const BurstSplit& split, std::size_t steps) {
+  const double on = static_cast<double>(std::max<std::size_t>(1, split.on_count));
+  finding.facts.push_back({FactKind::burst_excess,
+                           sum(split.excess) / on,
+                           finding.period_steps.value_or(0.0),
+                           static_cast<std::int64_t>(split.on_count),
+                           static_cast<std::int64_t>(steps),
+                           {}});
+}
+
+std::int64_t steps_with(std::span<const double> series, double least) {
+  return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
+}
+
+}  // namespace
+
+void find_common_stall(RuleContext& context) {
+  const Job& job = context.job();
+  const Scenario& base = context.local_fixed;
+  Scenario without = base;
+  without.own_stall.push_back(
+      [](std::size_t, std::span<double> row) { std::fill(row.begin(), row.end(), 0.0); });
+  without.common_stall.assign(job.steps(), 0.0);
+  const std::vector<double> worth =
+      less(context.model.steps_under(base), context.model.steps_under(without));
+  // What the median rank has is common to all; what only the slowest ranks add is scattered.
+  std::vector<double> together;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    together.push_back(base.common_stall[s] + median(context.model.own_stall_row(base, s)));
+  }
+
+  const BurstSplit split = split_bursts(worth, kBurstFloor * context.mean_step());
+  const std::vector<double> level = less(worth, split.excess);
+
+  const auto add = [&](std::vector<double> loss, std::vector<bool> on, bool bursts) {
+    if (!worth_a_finding(context, loss)) return;
+    Candidate candidate;
+    candidate.materiality = context.options.materiality;
+    Finding& finding = candidate.finding;
+    finding.family = Family::stall;
+    finding.locality = Locality::all;
+    // Compared where it acts: bursts with bursts, the level with the level.
+    Sum all;
+    Sum shared;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      if (bursts && !on[s]) continue;
+      all.add(worth[s]);
+      shared.add(std::min(worth[s], together[s]));
+    }
+    const bool scattered = shared.value() < 0.5 * all.value();
+    if (bursts) {
+      finding.persistence = Persistence::bursts;
+      finding.period_steps = period_of(on, context.step_ids);
+      finding.cause = scattered              ? Cause::gc
+                      : finding.period_steps ? Cause::checkpoint
+                                             : Cause::none;
+      add_burst_fact(finding, split, job.steps());
+    } else if (scattered) {
+      finding.persistence = Persistence::moving;
+    } else {
+      take_course(finding, course_of(loss, context.step_ids), context);
+      finding.cause = Cause::input;
+    }
+    if (scattered) {
+      finding.facts.push_back({FactKind::scattered_stall,
+                               all.value() / static_cast<double>(job.steps()),
+                               0.0,
+                               steps_with(loss, 0.5 * mean(loss)),
+                               static_cast<std::int64_t>(job.steps()),
+                               {}});
+    } else if (!bursts) {
+      finding.facts.push_back({FactKind::common_stall,
+                               quantile(loss, 0.1),
+                               quantile(loss, 0.9),
+                               steps_with(loss, 0.5 * mean(loss)),
+                               static_cast<std::int64_t>(job.steps()),
+                               {}});
+    }
+    candidate.loss = std::move(loss);
+    candidate.on = std::move(on);
+    context.found.push_back(std::move(candidate));
+  };
+  add(split.excess, split.on, true);
+  add(level, std::vector<bool>(job.steps(), true), false);
+}
+
+void find_exposed_transfer(RuleContext& context) {
+  const Job& job = context.job();
+  const std::vector<double>& transfer = context.local_fixed.transfer;
+  const BurstSplit split = split_bursts(transfer, kBurstFloor * context.mean_step());
+  std::vector<double> level = less(transfer, split.excess);
+  const double share = mean(transfer) / context.mean_step();
+  const bool told_apart = context.model.attribution().kinds.empty() == false &&
+                          context.model.attribution().kinds.front().groups.size() > 2;
+
+  if (worth_a_finding(context, split.excess)) {
+    Candidate candidate;
+    candidate.materiality = context.options.materiality;
+    Finding& finding = candidate.finding;
+    finding.family = Family::communication;
+    finding.locality = Locality::all;
+    finding.persistence = Persistence::bursts;
+    finding.period_steps = period_of(split.on, context.step_ids);
+    add_burst_fact(finding, split, job.steps());
+    if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+    candidate.loss = split.excess;
+    candidate.on = split.on;
+    context.found.push_back(std::move(candidate));
+  }
+  if (!worth_a_finding(context, level)) return;
+
+  Candidate candidate;
+  candidate.materiality = context.options.communication_materiality;
+  Finding& finding = candidate.finding;
+  finding.family = Family::communication;
+  finding.locality = Locality::all;
+  finding.facts.push_back({FactKind::exposed_transfer, mean(transfer), share, 0, 0, {}});
+  const double floor_level = quantile(level, 0.1);
+  std::vector<double> above = level;
+  for (double& value : above) value = std::max(0.0, value - floor_level);
+  const Course course = course_of(above, context.step_ids);
+  finding.persistence = Persistence::steady;
+  // A change for the worse is an event with a date, not the job's own cost: it counts from the
+  // general materiality on.
+  if (course.persistence == Persistence::onset &&
+      course.after - course.before > 0.03 * context.mean_step()) {
+    take_course(finding, course, context);
+    const double before = floor_level + course.before;
+    for (double& value : level) value = std::max(0.0, value - before);
+    candidate.on = course.on;
+    candidate.materiality = context.options.materiality;
+  }
+  if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  if (candidate.on.empty()) candidate.on.assign(job.steps(), true);
+  candidate.loss = std::move(level);
+  context.found.push_back(std::move(candidate));
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,146 @@
+#include "analysis/factors.hpp"
+
+#include <algorithm>
+
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+double reference_of(std::span<const double> row, Reference reference) {
+  return reference == Reference::median ? median(row) : mean(row);
+}
+
+// Sums over the steps of the terms of the product (see analyze.hpp), and the two that split
+// balance.
+struct Terms {
+  double reference = 0.0;      // A0
+  double largest_stage = 0.0;  // largest over the stages of the stage's reference compute
+  double persistent = 0.0;     // largest over the ranks of the rank's compute
+  double balance = 0.0;        // A1
+  double own_stall = 0.0;      // A2
+  double transfer = 0.0;       // A3
+  double schedule = 0.0;       // A3 and the schedule's own bubble
+  double step = 0.0;           // A4
+};
+
+Terms sum_terms(StepModel& model, Reference reference) {
+  const Job& job = model.job();
+  const Scenario& measured = model.measured();
+  Sum a0;
+  Sum a1;
+  Sum a2;
+  Sum a3;
+  Sum a4;
+  Sum bubble;
+  std::vector<Sum> rank_totals(job.ranks());
+  std::vector<Sum> stage_totals(static_cast<std::size_t>(job.stages()));
+  std::vector<double> members;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto compute = job.compute(s);
+    const auto stalls = model.own_stall_row(measured, s);
+    double with_stall = 0.0;
+    for (std::size_t r = 0; r < compute.size(); ++r) {
+      rank_totals[r].add(compute[r]);
+      with_stall = std::max(with_stall, compute[r] + stalls[r]);
+    }
+    for (std::size_t p = 0; p < stage_totals.size(); ++p) {
+      members.clear();
+      for (const std::size_t r : job.stage_ranks()[p]) members.push_back(compute[r]);
+      if (!members.empty()) stage_totals[p].add(reference_of(members, reference));
+    }
+    const double largest = *std::max_element(compute.begin(), compute.end());
+    a0.add(reference_of(compute, reference));
+    a1.add(largest);
+    a2.add(with_stall + measured.common_stall[s]);
+    a3.add(with_stall + measured.common_stall[s] + measured.transfer[s] + measured.link[s]);
+    a4.add(job.step_seconds()[s]);
+    bubble.add(model.form().slowest(compute) - largest);
+  }
+  Terms terms;
+  terms.reference = a0.value();
+  for (const Sum& total : stage_totals) {
+    terms.largest_stage = std::max(terms.largest_stage, total.value());
+  }
+  for (const Sum& total : rank_totals) {
+    terms.persistent = std::max(terms.persistent, total.value());
+  }
+  terms.balance = a1.value();
+  terms.own_stall = a2.value();
+  terms.transfer = a3.value();
+  terms.schedule = terms.transfer + bubble.value();
+  terms.step = a4.value();
+  return terms;
+}
+
+}  // namespace
+
+Accounts account(StepModel& model, const Setup& setup) {
+  const Job& job = model.job();
+  const Terms a = sum_terms(model, setup.reference);
+  if (!(a.balance > 0.0)) {
+    throw Error(ErrorKind::insufficient, "no rank has any compute time");
+  }
+  if (!(a.reference > 0.0)) {
+    throw Error(ErrorKind::insufficient, "the median rank has no compute time", {},
+                "use --reference mean, or leave the idle ranks out with --ranks");
+  }
+  if (!(a.step > 0.0)) {
+    throw Error(ErrorKind::insufficient, "the steps have no duration");
+  }
+  const auto steps = static_cast<double>(job.steps());
+  const auto factor = [&](FactorId id, double numerator, double denominator) {
+    return Factor{id, numerator / denominator, (denominator - numerator) / steps, {}};
+  };
+
+  Accounts result;
+  Headline& headline = result.headline;
+  headline.step_seconds = a.step / steps;
+  headline.p95_seconds = quantile(job.step_seconds(), 0.95);
+  headline.parallel_efficiency = a.reference / a.step;
+  headline.missing_work = !setup.flops_per_step;
+  headline.missing_peak = !setup.peak_flops_per_gpu;
+  if (setup.tokens_per_step) {
+    headline.tokens_per_second = *setup.tokens_per_step / headline.step_seconds;
+  }
+
+  double at_peak = 0.0;  // seconds of the whole run that the model's math takes at peak
+  if (setup.flops_per_step && setup.peak_flops_per_gpu) {
+    at_peak = *setup.flops_per_step * steps /
+              (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu);
+    headline.mfu = at_peak / a.step;
+    headline.impossible = *headline.mfu > 1.0;
+    result.factors.push_back(factor(FactorId::single_gpu, at_peak, a.reference));
+  }
+  Factor balance = factor(FactorId::balance, a.reference, a.balance);
+  Factor persistent = factor(FactorId::persistent, a.reference, a.persistent);
+  persistent.parts = {factor(FactorId::stage, a.reference, a.largest_stage),
+                      factor(FactorId::within_stage, a.largest_stage, a.persistent)};
+  balance.parts = {std::move(persistent), factor(FactorId::moving, a.persistent, a.balance)};
+  result.factors.push_back(std::move(balance));
+  result.factors.push_back(factor(FactorId::own_stall, a.balance, a.own_stall));
+  result.factors.push_back(factor(FactorId::transfer, a.own_stall, a.transfer));
+  Factor dependency = factor(FactorId::dependency, a.transfer, a.step);
+  dependency.parts = {factor(FactorId::schedule_bubble, a.transfer, a.schedule),
+                      factor(FactorId::dependency_rest, a.schedule, a.step)};
+  result.factors.push_back(std::move(dependency));
+
+  const auto part = [&](PartId id, double seconds) {
+    result.parts.push_back({id, seconds / steps, seconds / a.step});
+  };
+  if (headline.mfu) {
+    part(PartId::model_math, at_peak);
+    part(PartId::kernels_below_peak, a.reference - at_peak);
+  } else {
+    part(PartId::compute, a.reference);
+  }
+  part(PartId::imbalance_wait, a.balance - a.reference);
+  part(PartId::own_stall, a.own_stall - a.balance);
+  part(PartId::exposed_transfer, a.transfer - a.own_stall);
+  part(PartId::pipeline_bubble, a.schedule - a.transfer);
+  part(PartId::unattributed, a.step - a.schedule);
+  return result;
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,162 @@
+// Rule: one place computes longer than its stage peers.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/suspects.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr int kMostRounds = 3;  // a second place can hide behind the first
+
+// Slower hardware stretches forward and backward alike; other work need not.
+void add_forward_backward(const Job& job, const Suspects& suspects, Finding& finding) {
+  if (job.run().forward.empty() || job.run().backward.empty()) return;
+  Sum forward;
+  Sum backward;
+  std::size_t count = 0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto f = contrast(job, suspects, job.raw(job.run().forward, s));
+    const auto b = contrast(job, suspects, job.raw(job.run().backward, s));
+    if (!(f.peers > 0.0) || !(b.peers > 0.0) || std::isnan(f.culprits + b.culprits)) continue;
+    forward.add(f.culprits / f.peers);
+    backward.add(b.culprits / b.peers);
+    ++count;
+  }
+  if (count == 0) return;
+  finding.facts.push_back({FactKind::fwd_bwd_ratio,
+                           forward.value() / static_cast<double>(count),
+                           backward.value() / static_cast<double>(count),
+                           0,
+                           0,
+                           {}});
+}
+
+// Applies a fix to what is left after the fixes so far; returns what that saves in each step.
+std::vector<double> saved_by(RuleContext& context, const std::function<void(Scenario&)>& fix) {
+  std::vector<double> saved = context.model.steps_under(context.local_fixed);
+  fix(context.local_fixed);
+  const std::vector<double> left = context.model.steps_under(context.local_fixed);
+  for (std::size_t s = 0; s < saved.size(); ++s) saved[s] -= left[s];
+  return saved;
+}
+
+Candidate describe_effect(RuleContext& context, const Suspects& suspects, FactKind kind,
+                          const Scenario& before, bool of_compute) {
+  const Job& job = context.job();
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
+  Finding& finding = candidate.finding;
+  finding.family = Family::straggler;
+  finding.locality = suspects.locality;
+  finding.culprits = suspects.named;
+
+  std::vector<double> effect;
+  std::vector<Contrast> levels;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row =
+        of_compute ? context.model.compute_row(before, s) : context.model.own_stall_row(before, s);
+    levels.push_back(contrast(job, suspects, row));
+    effect.push_back(levels.back().culprits - levels.back().peers);
+  }
+  const Course course = course_of(effect, context.step_ids);
+  finding.persistence = course.persistence;
+  finding.period_steps = course.period_steps;
+  if (course.onset) finding.onset_step = context.step_ids[*course.onset];
+
+  Sum culprits;
+  Sum peers;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    if (!course.on[s]) continue;
+    culprits.add(levels[s].culprits);
+    peers.add(levels[s].peers);
+  }
+  const auto on = static_cast<double>(std::max<std::size_t>(1, course.on_count));
+  finding.facts.push_back({kind,
+                           culprits.value() / on,
+                           peers.value() / on,
+                           static_cast<std::int64_t>(course.on_count),
+                           static_cast<std::int64_t>(job.steps()),
+                           {}});
+  if (course.persistence == Persistence::bursts) {
+    finding.facts.push_back({FactKind::burst_excess,
+                             (culprits.value() - peers.value()) / on,
+                             course.period_steps.value_or(0.0),
+                             static_cast<std::int64_t>(course.on_count),
+                             static_cast<std::int64_t>(job.steps()),
+                             {}});
+  }
+  if (course.onset) {
+    finding.facts.push_back(
+        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
+  }
+  candidate.on = course.on;
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<double> RuleContext::loss_under(const Scenario& scenario) const {
+  std::vector<double> loss = model.steps_under(scenario);
+  for (std::size_t s = 0; s < loss.size(); ++s) loss[s] = job().step_seconds()[s] - loss[s];
+  return loss;
+}
+
+void find_local_compute(RuleContext& context) {
+  const Job& job = context.job();
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::optional<Suspects> suspects;
+    {
+      Column excess(job.steps(), job.ranks());
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        excess_over_peers(job, context.model.compute_row(context.local_fixed, s), excess.row(s));
+      }
+      suspects = find_suspects(job, excess);
+    }
+    if (!suspects) return;
+    Candidate candidate =
+        describe_effect(context, *suspects, FactKind::compute_excess, context.local_fixed, true);
+    add_forward_backward(job, *suspects, candidate.finding);
+    add_cheap_causes(job, *suspects, candidate.finding);
+    RowEdit fix = to_peers_median(job, suspects->is_culprit);
+    // What it adds when the places found before it are put right: a second slow rank hides behind
+    // the first, and fixing it alone would save nothing.
+    candidate.loss = saved_by(context, [&](Scenario& fixed) { fixed.compute.push_back(fix); });
+    context.found.push_back(std::move(candidate));
+  }
+}
+
+void find_local_stall(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  const bool own = attribution.stall == StallMeaning::own;
+  // One stage and waits in the idle time: an own stall and a wait look the same.
+  if (!own && job.stages() == 1) return;
+  Column excess(job.steps(), job.ranks());
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    excess_over_peers(job, job.stall(s), excess.row(s));
+    if (own) continue;
+    for (double& value : excess.row(s)) value = std::min(value, attribution.own_limit[s]);
+  }
+  const auto suspects = find_suspects(job, excess);
+  if (!suspects) return;
+  if (!own) {
+    // Only what these ranks lack beyond their peers is theirs, as far as the step has room for it.
+    const auto local = [culprits = suspects->ranks, excess](std::size_t s, std::span<double> row) {
+      for (const std::size_t r : culprits) row[r] = std::max(0.0, excess.at(s, r));
+    };
+    context.model.measured().own_stall.push_back(local);
+    context.local_fixed.own_stall.push_back(local);
+    context.model.settle();
+  }
+  Candidate candidate =
+      describe_effect(context, *suspects, FactKind::stall_excess, context.local_fixed, false);
+  candidate.finding.cause = Cause::none;
+  RowEdit fix = to_peers_median(job, suspects->is_culprit);
+  candidate.loss = saved_by(context, [&](Scenario& fixed) { fixed.own_stall.push_back(fix); });
+  context.found.push_back(std::move(candidate));
+}
+
+}  // namespace mfu::analysis

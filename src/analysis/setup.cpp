@@ -1,0 +1,101 @@
+#include "analysis/setup.hpp"
+
+#include <cmath>
+
+#include "analysis/job.hpp"
+#include "mfu/chip.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+Error at_place(const Error& error, std::string what) {
+  return Error(error.kind(), error.message(), Place{.what = std::move(what)}, error.hint());
+}
+
+void resolve_peak(const RunTimings& run, Setup& setup, Notes& notes) {
+  const Hardware& hardware = run.hardware;
+  const Chip* chip = nullptr;
+  if (!hardware.chip.empty()) {
+    try {
+      chip = &find_chip(hardware.chip);
+    } catch (const Error& error) {
+      // A peak that is given needs no chip: its name is then only shown.
+      if (!hardware.peak_tflops) throw at_place(error, "hardware.chip");
+      notes.add("unknown-chip", Severity::info,
+                "the chip is not in the table; the given peak stands",
+                Place{.what = "hardware.chip"});
+    }
+  }
+  if (chip != nullptr) {
+    setup.chip_id = chip->id;
+    setup.chip_name = chip->name;
+  } else {
+    setup.chip_name = hardware.chip;
+  }
+  setup.precision = hardware.precision;
+  setup.clock = run.clock;
+  if (hardware.peak_tflops) {
+    setup.peak_flops_per_gpu = *hardware.peak_tflops * 1e12;
+    setup.peak_given = true;
+    return;
+  }
+  if (chip == nullptr) return;
+  if (setup.precision.empty()) {
+    setup.precision = "bf16";
+    notes.add("precision-assumed", Severity::assumption,
+              "no precision is given; the peak is that of bf16",
+              Place{.what = "hardware.precision"});
+  }
+  try {
+    const Precision precision = parse_precision(setup.precision);
+    setup.precision = to_string(precision);
+    const Peak peak = peak_at(*chip, precision, run.clock);
+    setup.peak_flops_per_gpu = peak.flops;
+    setup.clock_mhz = peak.clock_mhz;
+  } catch (const Error& error) {
+    throw at_place(error, "hardware.precision");
+  }
+}
+
+}  // namespace
+
+Setup resolve_setup(const RunTimings& run, const DiagnoseOptions& options, Notes& notes) {
+  Setup setup;
+  setup.model = run.model;
+  setup.recorded_ranks = static_cast<std::int64_t>(run.ranks.size());
+  const auto in_file =
+      static_cast<std::int64_t>(run.recorded_ranks > 0 ? run.recorded_ranks : run.ranks.size());
+  setup.expected_ranks = expected_ranks(run);
+  setup.gpus = run.hardware.count.value_or(in_file);
+  resolve_peak(run, setup, notes);
+  setup.convention = run.convention;
+  setup.seq_len = run.workload.seq_len;
+  setup.tokens_per_step = run.workload.tokens_per_step;
+  if (!setup.tokens_per_step && run.workload.seq_len && run.workload.global_batch) {
+    setup.tokens_per_step = *run.workload.seq_len * *run.workload.global_batch;
+  }
+  setup.flops_per_step = run.workload.flops_per_step;
+  if (setup.flops_per_step && !(*setup.flops_per_step > 0.0)) setup.flops_per_step.reset();
+  setup.reference = options.reference;
+  setup.microbatches = run.workload.microbatches;
+
+  std::int64_t product = 1;
+  bool sized = false;
+  for (const Axis axis : kAxes) {
+    sized = sized || run.parallelism[axis].has_value();
+    product *= run.parallelism[axis].value_or(1);
+  }
+  if (sized && run.hardware.count && *run.hardware.count != product) {
+    notes.add("count-differs-from-layout", Severity::info,
+              "hardware.count is " + std::to_string(*run.hardware.count) +
+                  ", the parallel sizes multiply to " + std::to_string(product) +
+                  ": work and peak are counted for the former, missing ranks against the "
+                  "recorded layout of " +
+                  std::to_string(setup.expected_ranks),
+              Place{.what = "hardware.count"});
+  }
+  return setup;
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,152 @@
+// Rules on every GPU alike: compute that slows down over the run, and kernels below the target.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/candidate.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr double kLeastRise = 0.03;    // of the level before
+constexpr double kBurstFloor = 0.05;   // of the step
+constexpr double kLeastShare = 0.005;  // of the step
+constexpr double kClockDrop = 0.02;
+
+std::vector<double> compute_levels(RuleContext& context) {
+  std::vector<double> levels;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    levels.push_back(median(context.model.compute_row(context.local_fixed, s)));
+  }
+  return levels;
+}
+
+// Median over the ranks of a per-step telemetry series, over the first and the last fifth of the
+// steps used; nothing where the file has one value for the run, or none.
+std::optional<std::pair<double, double>> ends_of(const Job& job,
+                                                 std::vector<double> RankTelemetry::*series) {
+  const std::size_t n = job.run().steps.size();
+  std::vector<double> first;
+  std::vector<double> last;
+  for (const RankInfo& info : job.run().ranks) {
+    const std::vector<double>& values = info.telemetry.*series;
+    if (values.size() != n || n < 5) continue;
+    const std::size_t fifth = n / 5;
+    for (std::size_t i = 0; i < fifth; ++i) {
+      if (!std::isnan(values[i])) first.push_back(values[i]);
+      if (!std::isnan(values[n - 1 - i])) last.push_back(values[n - 1 - i]);
+    }
+  }
+  if (first.empty() || last.empty()) return std::nullopt;
+  return std::pair{median_inplace(first), median_inplace(last)};
+}
+
+void add_clock_evidence(const Job& job, Finding& finding) {
+  const auto clocks = ends_of(job, &RankTelemetry::sm_clock_mhz);
+  if (!clocks) return;
+  finding.facts.push_back({FactKind::clocks, clocks->second, clocks->first, 0, 0, "over the run"});
+  if (clocks->second > (1.0 - kClockDrop) * clocks->first) return;
+  const auto heat = ends_of(job, &RankTelemetry::temperature_c);
+  bool power = false;
+  bool thermal = heat && heat->second > heat->first + 3.0;
+  for (const RankInfo& info : job.run().ranks) {
+    for (const std::string& reason : info.telemetry.throttle_reasons) {
+      power = power || reason.find("power") != std::string::npos;
+      thermal = thermal || reason.find("thermal") != std::string::npos;
+    }
+  }
+  if (thermal) {
+    finding.cause = Cause::thermal;
+  } else if (power) {
+    finding.cause = Cause::power;
+  }
+}
+
+// Compute of all ranks scaled so that its level in step s becomes `level[s]`.
+RowEdit at_level(std::vector<double> factor) {
+  return [factor = std::move(factor)](std::size_t s, std::span<double> row) {
+    for (double& value : row) value *= factor[s];
+  };
+}
+
+}  // namespace
+
+void find_slowdown(RuleContext& context) {
+  const Job& job = context.job();
+  const std::vector<double> levels = compute_levels(context);
+  const double floor_level = quantile(levels, 0.1);
+  std::vector<double> above;
+  for (const double level : levels) above.push_back(std::max(0.0, level - floor_level));
+  const Course course = course_of(above, context.step_ids);
+
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
+  Finding& finding = candidate.finding;
+  finding.family = Family::single_gpu_efficiency;
+  finding.locality = Locality::all;
+  std::vector<double> factor(levels.size(), 1.0);
+  const bool rises =
+      (course.persistence == Persistence::onset || course.persistence == Persistence::drift) &&
+      course.after - course.before > kLeastRise * (floor_level + course.before);
+  if (rises) {
+    const double before = floor_level + course.before;
+    finding.persistence = course.persistence;
+    if (course.onset) finding.onset_step = context.step_ids[*course.onset];
+    finding.facts.push_back({FactKind::slowdown, before, floor_level + course.after, 0, 0, {}});
+    if (course.onset) {
+      finding.facts.push_back(
+          {FactKind::onset, before, floor_level + course.after, *finding.onset_step, 0, {}});
+    }
+    add_clock_evidence(job, finding);
+    for (std::size_t s = 0; s < levels.size(); ++s) {
+      if (levels[s] > before) factor[s] = before / levels[s];
+    }
+    candidate.on = course.on;
+  } else {
+    const BurstSplit split = split_bursts(levels, kBurstFloor * context.mean_step());
+    if (split.on_count == 0) return;
+    finding.persistence = Persistence::bursts;
+    finding.period_steps = period_of(split.on, context.step_ids);
+    finding.facts.push_back({FactKind::burst_excess,
+                             sum(split.excess) / static_cast<double>(split.on_count),
+                             finding.period_steps.value_or(0.0),
+                             static_cast<std::int64_t>(split.on_count),
+                             static_cast<std::int64_t>(job.steps()),
+                             {}});
+    for (std::size_t s = 0; s < levels.size(); ++s) {
+      if (split.on[s]) factor[s] = split.level / levels[s];
+    }
+    candidate.on = split.on;
+  }
+  Scenario alone = context.model.measured();
+  alone.compute.push_back(at_level(std::move(factor)));
+  candidate.loss = context.loss_under(alone);
+  if (mean(candidate.loss) < kLeastShare * context.mean_step()) return;
+  context.found.push_back(std::move(candidate));
+}
+
+void find_low_efficiency(RuleContext& context, const Setup& setup) {
+  if (!setup.flops_per_step || !setup.peak_flops_per_gpu) return;
+  const Job& job = context.job();
+  const double level = mean(compute_levels(context));
+  const double efficiency =
+      *setup.flops_per_step / (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu * level);
+  const double target = context.options.target_efficiency;
+  if (!(efficiency < target)) return;
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
+  candidate.on.assign(job.steps(), true);
+  Finding& finding = candidate.finding;
+  finding.family = Family::single_gpu_efficiency;
+  finding.locality = Locality::all;
+  finding.persistence = Persistence::steady;
+  finding.cause = Cause::kernels;
+  finding.facts.push_back({FactKind::efficiency, efficiency, target, 0, 0, {}});
+  Scenario alone = context.model.measured();
+  alone.compute.push_back(at_level(std::vector<double>(job.steps(), efficiency / target)));
+  candidate.loss = context.loss_under(alone);
+  context.found.push_back(std::move(candidate));
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,126 @@
+// Rule: one transfer group is slower than the groups like it (same kind, same stage).
+#include <algorithm>
+#include <map>
+
+#include "analysis/candidate.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr double kSlowGroup = 1.3;    // times the lower quartile of its equals
+constexpr double kLeastShare = 0.02;  // of the step
+
+struct SlowGroup {
+  const TransferKind* kind = nullptr;
+  std::size_t group = 0;
+  std::vector<std::size_t> equals;  // groups it is compared with
+  double excess = 0.0;              // mean seconds a step
+};
+
+double typical(const SlowGroup& slow, std::size_t step) {
+  std::vector<double> others;
+  for (const std::size_t g : slow.equals) others.push_back(slow.kind->value[step][g]);
+  const std::size_t index = (others.size() - 1) / 4;
+  std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(index),
+                   others.end());
+  return others[index];
+}
+
+std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t steps) {
+  std::map<int, std::vector<std::size_t>> by_stage;
+  for (std::size_t g = 0; g < kind.groups.size(); ++g) {
+    by_stage[kind.groups[g].stage].push_back(g);
+  }
+  std::optional<SlowGroup> worst;
+  for (const auto& [stage, groups] : by_stage) {
+    if (groups.size() < 3) continue;  // of two, neither can be called typical
+    std::vector<double> effect;
+    for (const std::size_t g : groups) {
+      SlowGroup trial{&kind, g, groups, 0.0};
+      Sum total;
+      for (std::size_t s = 0; s < steps; ++s) total.add(kind.value[s][g] - typical(trial, s));
+      effect.push_back(total.value() / static_cast<double>(steps));
+    }
+    const auto largest = std::max_element(effect.begin(), effect.end());
+    // It must stand alone: the next one has under half of its excess, or they are all uneven.
+    const auto close =
+        std::count_if(effect.begin(), effect.end(), [&](double e) { return e > 0.5 * *largest; });
+    if (close > static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, groups.size() / 4))) continue;
+    if (!worst || *largest > worst->excess) {
+      worst = SlowGroup{&kind, groups[static_cast<std::size_t>(largest - effect.begin())], groups,
+                        *largest};
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+void find_slow_link(RuleContext& context) {
+  const Job& job = context.job();
+  std::optional<SlowGroup> worst;
+  for (const TransferKind& kind : context.model.attribution().kinds) {
+    auto slow = slowest_group(kind, job.steps());
+    if (slow && (!worst || slow->excess > worst->excess)) worst = std::move(slow);
+  }
+  if (!worst || worst->excess < kLeastShare * context.mean_step()) return;
+
+  std::vector<double> effect;
+  std::vector<double> value;
+  std::vector<double> usual;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    value.push_back(worst->kind->value[s][worst->group]);
+    usual.push_back(typical(*worst, s));
+    effect.push_back(std::max(0.0, value.back() - usual.back()));
+  }
+  const Course course = course_of(effect, context.step_ids);
+  Sum on_value;
+  Sum on_usual;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    if (!course.on[s]) continue;
+    on_value.add(value[s]);
+    on_usual.add(usual[s]);
+  }
+  if (on_value.value() < kSlowGroup * on_usual.value()) return;
+
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
+  Finding& finding = candidate.finding;
+  finding.family = Family::straggler;
+  finding.locality = Locality::link;
+  finding.cause = Cause::link;
+  finding.persistence = course.persistence;
+  finding.period_steps = course.period_steps;
+  if (course.onset) finding.onset_step = context.step_ids[*course.onset];
+  const Group& group = worst->kind->groups[worst->group];
+  finding.culprits.groups.push_back(group.name);
+  const auto on = static_cast<double>(std::max<std::size_t>(1, course.on_count));
+  finding.facts.push_back({FactKind::link_excess, on_value.value() / on, on_usual.value() / on,
+                           static_cast<std::int64_t>(course.on_count),
+                           static_cast<std::int64_t>(job.steps()), group.name});
+  // A group inside one node is that node's own fabric.
+  const int node = job.node_of(group.ranks.front());
+  const bool one_node =
+      node >= 0 && std::all_of(group.ranks.begin(), group.ranks.end(),
+                               [&](std::size_t r) { return job.node_of(r) == node; });
+  if (one_node) {
+    finding.culprits.nodes.push_back(job.nodes()[static_cast<std::size_t>(node)].name);
+  }
+  if (course.onset) {
+    finding.facts.push_back(
+        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
+  }
+
+  context.local_fixed.link.assign(job.steps(), 0.0);
+  context.model.measured().link = effect;
+  context.model.settle();
+  Scenario alone = context.model.measured();
+  alone.link.assign(job.steps(), 0.0);
+  candidate.loss = context.loss_under(alone);
+  candidate.on = course.on;
+  context.found.push_back(std::move(candidate));
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,227 @@
+#include "analysis/suspects.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr double kLeastShare = 0.02;  // of the step: smaller mean excesses are not looked at
+constexpr double kLeastBurstShare = 0.01;
+constexpr double kBurstFloor = 0.05;  // of the step
+
+double spread_of(std::vector<double> values) {
+  if (values.size() < 2) return 0.0;
+  const double high = quantile_inplace(values, 0.98);
+  return high - quantile_inplace(values, 0.02);
+}
+
+// Members above half of the largest, if they are few enough and the rest is close together.
+std::vector<std::size_t> standouts(std::span<const double> effect, std::size_t most, double least) {
+  std::vector<std::size_t> chosen;
+  if (effect.size() < 2) return chosen;
+  const double largest = *std::max_element(effect.begin(), effect.end());
+  if (largest < least) return chosen;
+  std::vector<double> rest;
+  std::vector<double> high;
+  for (std::size_t i = 0; i < effect.size(); ++i) {
+    if (effect[i] > 0.5 * largest) {
+      chosen.push_back(i);
+      high.push_back(effect[i]);
+    } else {
+      rest.push_back(effect[i]);
+    }
+  }
+  if (chosen.size() > most || rest.empty()) return {};
+  const double gap = mean(high) - median(rest);
+  if (spread_of(rest) >= 0.5 * gap) return {};
+  return chosen;
+}
+
+void name_nodes(const Job& job, const std::vector<std::size_t>& nodes, Suspects& suspects) {
+  suspects.locality = Locality::node;
+  for (const std::size_t n : nodes) {
+    const Job::Node& node = job.nodes()[n];
+    suspects.named.nodes.push_back(node.name);
+    suspects.ranks.insert(suspects.ranks.end(), node.ranks.begin(), node.ranks.end());
+  }
+  std::sort(suspects.named.nodes.begin(), suspects.named.nodes.end());
+  std::sort(suspects.ranks.begin(), suspects.ranks.end());
+}
+
+// Whole nodes that stand out: every rank of the node does, and other nodes are there to compare
+// with.
+std::optional<Suspects> node_suspects(const Job& job, std::span<const double> effect,
+                                      double least) {
+  const auto& nodes = job.nodes();
+  if (nodes.size() < 2) return std::nullopt;
+  std::vector<double> node_effect;
+  for (const Job::Node& node : nodes) {
+    if (node.ranks.size() < 2) return std::nullopt;
+    double total = 0.0;
+    for (const std::size_t r : node.ranks) total += effect[r];
+    node_effect.push_back(total / static_cast<double>(node.ranks.size()));
+  }
+  const std::size_t most = std::max<std::size_t>(1, nodes.size() / 4);
+  const auto chosen = standouts(node_effect, most, least);
+  if (chosen.empty()) return std::nullopt;
+  std::vector<double> rest;
+  for (std::size_t r = 0; r < effect.size(); ++r) {
+    const int n = job.node_of(r);
+    if (n < 0 ||
+        std::find(chosen.begin(), chosen.end(), static_cast<std::size_t>(n)) == chosen.end()) {
+      rest.push_back(effect[r]);
+    }
+  }
+  if (rest.empty()) return std::nullopt;
+  const double usual = median(rest);
+  for (const std::size_t n : chosen) {
+    for (const std::size_t r : nodes[n].ranks) {
+      if (effect[r] - usual < 0.4 * (node_effect[n] - usual)) return std::nullopt;
+    }
+  }
+  Suspects result;
+  name_nodes(job, chosen, result);
+  return result;
+}
+
+std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> effect,
+                                      double least) {
+  const std::size_t most = std::max<std::size_t>(1, effect.size() / 4);
+  const auto chosen = standouts(effect, most, least);
+  if (chosen.empty()) return std::nullopt;
+  Suspects result;
+  result.ranks = chosen;
+  result.locality = Locality::rank;
+  for (const std::size_t r : chosen) result.named.ranks.push_back(job.run().ranks[r].rank);
+  return result;
+}
+
+}  // namespace
+
+void excess_over_peers(const Job& job, std::span<const double> row, std::span<double> excess) {
+  std::vector<double> peers;
+  for (const auto& ranks : job.stage_ranks()) {
+    if (ranks.empty()) continue;
+    peers.clear();
+    for (const std::size_t r : ranks) peers.push_back(row[r]);
+    const auto nth = peers.begin() + static_cast<std::ptrdiff_t>((peers.size() - 1) / 4);
+    std::nth_element(peers.begin(), nth, peers.end());
+    for (const std::size_t r : ranks) excess[r] = row[r] - *nth;
+  }
+}
+
+std::optional<Suspects> find_suspects(const Job& job, std::span<const double> effect,
+                                      double least) {
+  auto result = node_suspects(job, effect, least);
+  if (!result) result = rank_suspects(job, effect, least);
+  if (result) {
+    result->is_culprit.assign(job.ranks(), false);
+    for (const std::size_t r : result->ranks) result->is_culprit[r] = true;
+  }
+  return result;
+}
+
+std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
+  const std::size_t steps = excess.steps();
+  const double mean_step = job.mean_step();
+  std::vector<double> effect(job.ranks());
+  std::vector<double> burst_effect(job.ranks());
+  std::vector<double> series(steps);
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    for (std::size_t s = 0; s < steps; ++s) series[s] = excess.at(s, r);
+    effect[r] = mean(series);
+    burst_effect[r] = mean(split_bursts(series, kBurstFloor * mean_step).excess);
+  }
+  auto result = find_suspects(job, effect, kLeastShare * mean_step);
+  if (!result) result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
+  return result;
+}
+
+RowEdit to_peers_median(const Job& job, const std::vector<bool>& is_culprit) {
+  return [&job, is_culprit, peers = std::vector<double>()](std::size_t,
+                                                           std::span<double> row) mutable {
+    for (const auto& ranks : job.stage_ranks()) {
+      peers.clear();
+      for (const std::size_t r : ranks) {
+        if (!is_culprit[r]) peers.push_back(row[r]);
+      }
+      if (peers.empty() || peers.size() == ranks.size()) continue;
+      const double usual = median_inplace(peers);
+      for (const std::size_t r : ranks) {
+        if (is_culprit[r]) row[r] = std::min(row[r], usual);
+      }
+    }
+  };
+}
+
+Contrast contrast(const Job& job, const Suspects& suspects, std::span<const double> row) {
+  Sum culprits;
+  Sum peer_levels;
+  std::size_t compared = 0;
+  std::vector<double> peers;
+  for (const auto& ranks : job.stage_ranks()) {
+    peers.clear();
+    std::size_t here = 0;
+    for (const std::size_t r : ranks) {
+      if (suspects.is_culprit[r]) {
+        ++here;
+        culprits.add(row[r]);
+      } else {
+        peers.push_back(row[r]);
+      }
+    }
+    if (here == 0) continue;
+    compared += here;
+    const double usual = peers.empty() ? 0.0 : median_inplace(peers);
+    for (std::size_t i = 0; i < here; ++i) peer_levels.add(usual);
+  }
+  if (compared == 0) return {};
+  const auto count = static_cast<double>(compared);
+  return {culprits.value() / count, peer_levels.value() / count};
+}
+
+void add_cheap_causes(const Job& job, const Suspects& suspects, Finding& finding) {
+  std::vector<double> culprit_clocks;
+  std::vector<double> peer_clocks;
+  std::vector<double> culprit_heat;
+  std::vector<double> peer_heat;
+  bool hardware = false;
+  bool thermal = false;
+  bool power = false;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    const RankTelemetry& seen = job.run().ranks[r].telemetry;
+    const bool culprit = suspects.is_culprit[r];
+    if (!seen.sm_clock_mhz.empty()) {
+      (culprit ? culprit_clocks : peer_clocks).push_back(median(seen.sm_clock_mhz));
+    }
+    if (!seen.temperature_c.empty()) {
+      (culprit ? culprit_heat : peer_heat).push_back(median(seen.temperature_c));
+    }
+    if (!culprit) continue;
+    hardware = hardware || !seen.xid.empty() || seen.ecc_uncorrected.value_or(0) > 0;
+    for (const std::string& reason : seen.throttle_reasons) {
+      thermal = thermal || reason.find("thermal") != std::string::npos;
+      power = power || reason.find("power") != std::string::npos;
+    }
+  }
+  const bool clocks_known = !culprit_clocks.empty() && !peer_clocks.empty();
+  const double clock = clocks_known ? median(culprit_clocks) : 0.0;
+  const double peers = clocks_known ? median(peer_clocks) : 0.0;
+  if (clocks_known) finding.facts.push_back({FactKind::clocks, clock, peers, 0, 0, {}});
+  const bool slow_clock = clocks_known && clock < 0.97 * peers;
+  const bool hot =
+      !culprit_heat.empty() && !peer_heat.empty() && median(culprit_heat) > median(peer_heat) + 8.0;
+  if (hardware) {
+    finding.cause = Cause::hardware;
+  } else if (slow_clock && (thermal || hot)) {
+    finding.cause = Cause::thermal;
+  } else if (slow_clock && power) {
+    finding.cause = Cause::power;
+  }
+}
+
+}  // namespace mfu::analysis

@@ -1,0 +1,47 @@
+// Suspects: the few places that stand out from their peers, if there are any.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analysis/candidate.hpp"
+
+namespace mfu::analysis {
+
+struct Suspects {
+  std::vector<std::size_t> ranks;  // indices
+  std::vector<bool> is_culprit;    // by rank index
+  Locality locality = Locality::rank;
+  Culprits named;  // ids and node names as the verdict shows them
+};
+
+// Excess of each rank over the lower quartile of its stage in the same step (the stage's median
+// would lose a slow node that is half of its stage).
+void excess_over_peers(const Job& job, std::span<const double> row, std::span<double> excess);
+
+// `effect`: seconds a step, one a rank. Finds at most a quarter of the nodes or ranks (or one node
+// of two or three) that stand clear of the rest: the rest's 2-98 % range is under half the gap.
+// That is what tells a straggler from graded shards. Nothing under `least` seconds is looked at.
+[[nodiscard]] std::optional<Suspects> find_suspects(const Job& job, std::span<const double> effect,
+                                                    double least);
+
+// First the mean excess, then bursts: see find_suspects. `excess` is [step][rank].
+[[nodiscard]] std::optional<Suspects> find_suspects(const Job& job, const Column& excess);
+
+// Sets the culprits' values to the median of their stage peers in that step, where that is less.
+[[nodiscard]] RowEdit to_peers_median(const Job& job, const std::vector<bool>& is_culprit);
+
+// The culprits' mean and their peers' median of `row` (peers: same stage, no culprit).
+struct Contrast {
+  double culprits = 0.0;
+  double peers = 0.0;
+};
+[[nodiscard]] Contrast contrast(const Job& job, const Suspects& suspects,
+                                std::span<const double> row);
+
+// Clocks, temperatures, throttle reasons, Xid and ECC of the culprits against the other ranks,
+// where the file has them: adds facts, and the cause that they show.
+void add_cheap_causes(const Job& job, const Suspects& suspects, Finding& finding);
+
+}  // namespace mfu::analysis

@@ -1,0 +1,341 @@
+#include "analysis/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "analysis/bootstrap.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+
+constexpr std::size_t kLeastSteps = 8;
+constexpr double kLeastCoverage = 0.9;     // of the expected ranks
+constexpr double kSupport = 0.9;           // share of the resamples that must agree
+constexpr double kMostUnexplained = 0.05;  // of the step
+constexpr double kHealthyBound = 1.6;      // upper bound in units of materiality: 8 % at 5 %
+constexpr std::array kFamilies{Family::imbalance, Family::single_gpu_efficiency, Family::straggler,
+                               Family::stall, Family::communication};
+
+// Losses of one (re)sample of the steps.
+struct Standing {
+  double step = 0.0;                 // mean, seconds
+  std::vector<double> loss;          // mean of each candidate, seconds
+  std::map<Family, double> seconds;  // of each family
+  std::map<Family, double> score;    // in units of materiality: 1 is material
+
+  [[nodiscard]] bool material(Family family) const { return score.at(family) >= 1.0; }
+  // Largest material loss; Family::healthy when nothing is material.
+  [[nodiscard]] Family top() const {
+    Family best = Family::healthy;
+    for (const Family family : kFamilies) {
+      if (!material(family)) continue;
+      if (best == Family::healthy || seconds.at(family) > seconds.at(best)) best = family;
+    }
+    return best;
+  }
+};
+
+Standing standing_of(const RuleContext& context, std::span<const std::size_t> steps) {
+  Standing result;
+  const auto& found = context.found;
+  Sum step;
+  for (const std::size_t s : steps) step.add(context.job().step_seconds()[s]);
+  const auto n = static_cast<double>(steps.size());
+  result.step = step.value() / n;
+  for (const Family family : kFamilies) {
+    result.seconds[family] = 0.0;
+    result.score[family] = 0.0;
+  }
+  for (const Candidate& candidate : found) {
+    Sum loss;
+    for (const std::size_t s : steps) loss.add(candidate.loss[s]);
+    result.loss.push_back(loss.value() / n);
+    result.seconds[candidate.finding.family] += result.loss.back();
+    result.score[candidate.finding.family] +=
+        result.loss.back() / (candidate.materiality * result.step);
+  }
+  return result;
+}
+
+// Steps that differ in which passing effects act in them are resampled apart.
+std::vector<std::uint32_t> strata_of(const RuleContext& context) {
+  std::vector<std::uint32_t> label(context.job().steps(), 0);
+  std::uint32_t bit = 1;
+  for (const Candidate& candidate : context.found) {
+    const bool passing = candidate.finding.persistence == Persistence::bursts ||
+                         candidate.finding.persistence == Persistence::onset;
+    if (!passing || bit > (1U << 8)) continue;
+    for (std::size_t s = 0; s < label.size(); ++s) {
+      if (candidate.on[s]) label[s] |= bit;
+    }
+    bit <<= 1;
+  }
+  return label;
+}
+
+struct Resampled {
+  std::vector<std::vector<double>> loss;  // [candidate][replicate]
+  std::vector<std::vector<double>> left;  // [candidate][replicate] step that is left
+  std::map<Family, std::vector<double>> score;
+  std::vector<Family> top;
+};
+
+Resampled resample(const RuleContext& context) {
+  Resampled result;
+  const std::size_t count = context.found.size();
+  result.loss.resize(count);
+  result.left.resize(count);
+  bootstrap(strata_of(context), context.options.replicates, context.options.seed,
+            [&](std::span<const std::size_t> steps) {
+              const Standing standing = standing_of(context, steps);
+              for (std::size_t k = 0; k < count; ++k) {
+                result.loss[k].push_back(standing.loss[k]);
+                result.left[k].push_back(standing.step - standing.loss[k]);
+              }
+              for (const auto& [family, score] : standing.score) {
+                result.score[family].push_back(score);
+              }
+              result.top.push_back(standing.top());
+            });
+  return result;
+}
+
+Interval interval_of(std::span<const double> values) {
+  return {quantile(values, 0.025), quantile(values, 0.975)};
+}
+
+double share_of(std::size_t count, std::size_t of) {
+  return of == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of);
+}
+
+void take_finding(Verdict& verdict, const Finding& finding) {
+  verdict.locality = finding.locality;
+  verdict.culprits = finding.culprits;
+  verdict.persistence = finding.persistence;
+  verdict.cause = finding.cause;
+  verdict.onset_step = finding.onset_step;
+  verdict.period_steps = finding.period_steps;
+  verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
+}
+
+// Why the data cannot carry a verdict, whatever was found; empty when it can.
+std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
+  std::vector<Fact> facts;
+  const Job& job = context.job();
+  const auto recorded = static_cast<std::int64_t>(
+      job.run().recorded_ranks > 0 ? job.run().recorded_ranks : job.ranks());
+  if (job.ranks() < 2) {
+    if (std::max(setup.gpus, setup.expected_ranks) > 1) {
+      facts.push_back(
+          {FactKind::one_rank, 0, 0, 1, std::max(setup.gpus, setup.expected_ranks), {}});
+    } else {
+      facts.push_back({FactKind::one_rank, 0, 0, 1, 1, {}});
+    }
+  } else if (static_cast<double>(recorded) <
+             kLeastCoverage * static_cast<double>(setup.expected_ranks)) {
+    facts.push_back({FactKind::few_ranks, 0, 0, recorded, setup.expected_ranks, {}});
+  }
+  if (job.steps() < kLeastSteps) {
+    facts.push_back({FactKind::few_steps,
+                     0,
+                     0,
+                     static_cast<std::int64_t>(job.steps()),
+                     static_cast<std::int64_t>(kLeastSteps),
+                     {}});
+  }
+  return facts;
+}
+
+Fact bubble_fact(const RuleContext& context, const Diagnosis& diagnosis) {
+  for (const Part& part : diagnosis.parts) {
+    if (part.id != PartId::pipeline_bubble) continue;
+    return {FactKind::schedule_bubble,
+            part.seconds,
+            part.share,
+            context.job().stages(),
+            context.job().run().workload.microbatches.value_or(0),
+            {}};
+  }
+  return {FactKind::schedule_bubble, 0, 0, context.job().stages(), 0, {}};
+}
+
+class Judge {
+ public:
+  Judge(RuleContext& context, Diagnosis& diagnosis)
+      : context_(context), diagnosis_(diagnosis), resampled_(resample(context)) {
+    std::vector<std::size_t> all(context.job().steps());
+    for (std::size_t s = 0; s < all.size(); ++s) all[s] = s;
+    point_ = standing_of(context, all);
+  }
+
+  void run() {
+    write_findings();
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.facts = obstacles(context_, diagnosis_.setup);
+    const Family top = point_.top();
+    if (!verdict.facts.empty()) {
+      abstain(top);
+    } else if (top == Family::healthy) {
+      nothing_material();
+    } else {
+      decide(top);
+    }
+    if (context_.job().stages() > 1) verdict.facts.push_back(bubble_fact(context_, diagnosis_));
+  }
+
+ private:
+  [[nodiscard]] double unexplained_share() const {
+    return mean(context_.model.unexplained()) / point_.step;
+  }
+
+  // The index of the largest loss of a family.
+  [[nodiscard]] std::size_t leader(Family family) const {
+    std::size_t best = context_.found.size();
+    for (std::size_t k = 0; k < context_.found.size(); ++k) {
+      if (context_.found[k].finding.family != family) continue;
+      if (best == context_.found.size() || point_.loss[k] > point_.loss[best]) best = k;
+    }
+    return best;
+  }
+
+  void write_findings() {
+    std::vector<std::size_t> order(context_.found.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return point_.loss[a] > point_.loss[b]; });
+    for (const std::size_t k : order) {
+      Finding finding = context_.found[k].finding;
+      finding.loss_seconds = point_.loss[k];
+      finding.loss_ci = interval_of(resampled_.loss[k]);
+      finding.material = point_.loss[k] >= context_.found[k].materiality * point_.step;
+      diagnosis_.findings.push_back(std::move(finding));
+    }
+  }
+
+  void abstain(Family suspected) {
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.family = Family::inconclusive;
+    verdict.locality = Locality::none;
+    if (suspected != Family::healthy && verdict.families.empty()) verdict.families = {suspected};
+  }
+
+  void add_unexplained() {
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.facts.push_back(
+        {FactKind::unexplained, mean(context_.model.unexplained()), unexplained_share(), 0, 0, {}});
+    if (context_.job().stages() > 1 && context_.job().microbatch_chunks() <= 0.0) {
+      verdict.facts.push_back({FactKind::no_microbatches, 0, 0, context_.job().stages(), 0, {}});
+    }
+  }
+
+  void nothing_material() {
+    Verdict& verdict = diagnosis_.verdict;
+    bool bounded = true;
+    for (const auto& [family, scores] : resampled_.score) {
+      bounded = bounded && quantile(scores, 0.975) < kHealthyBound;
+    }
+    const auto quiet = static_cast<std::size_t>(
+        std::count(resampled_.top.begin(), resampled_.top.end(), Family::healthy));
+    verdict.confidence = share_of(quiet, resampled_.top.size());
+    if (!diagnosis_.findings.empty()) {
+      const Finding& largest = diagnosis_.findings.front();
+      verdict.facts.push_back({FactKind::below_materiality, largest.loss_seconds,
+                               largest.loss_seconds / point_.step, 0, 0,
+                               std::string(to_string(largest.family))});
+    }
+    if (unexplained_share() >= kMostUnexplained) {
+      add_unexplained();
+      abstain(Family::healthy);
+      return;
+    }
+    if (!bounded) {
+      abstain(diagnosis_.findings.empty() ? Family::healthy : diagnosis_.findings.front().family);
+      return;
+    }
+    verdict.family = Family::healthy;
+    if (!diagnosis_.headline.mfu) {
+      verdict.facts.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
+    }
+  }
+
+  void decide(Family top) {
+    Verdict& verdict = diagnosis_.verdict;
+    const std::size_t first = leader(top);
+    const Candidate& chosen = context_.found[first];
+    const std::size_t replicates = resampled_.top.size();
+
+    Family second = Family::healthy;
+    for (const Family family : kFamilies) {
+      if (family == top || !point_.material(family)) continue;
+      if (point_.seconds.at(family) <= 0.5 * point_.seconds.at(top)) continue;
+      if (second == Family::healthy || point_.seconds.at(family) > point_.seconds.at(second)) {
+        second = family;
+      }
+    }
+    std::size_t agree = 0;
+    std::size_t agree_both = 0;
+    for (std::size_t i = 0; i < replicates; ++i) {
+      agree += resampled_.top[i] == top;
+      agree_both +=
+          resampled_.top[i] == top || (second != Family::healthy && resampled_.top[i] == second);
+    }
+    if (chosen.confounded) {
+      take_finding(verdict, chosen.finding);
+      verdict.families = {Family::imbalance, Family::straggler};
+      verdict.cause = Cause::none;
+      verdict.family = Family::inconclusive;
+      verdict.confidence = share_of(agree, replicates);
+      recover(first);
+      return;
+    }
+    if (second != Family::healthy) {
+      verdict.confidence = share_of(agree_both, replicates);
+      if (verdict.confidence >= kSupport) {
+        verdict.family = Family::mixed;
+        verdict.families = {top, second};
+        take_finding(verdict, chosen.finding);
+        const Finding& other = context_.found[leader(second)].finding;
+        verdict.facts.insert(verdict.facts.end(), other.facts.begin(), other.facts.end());
+        recover(first);
+        return;
+      }
+    }
+    verdict.confidence = share_of(agree, replicates);
+    if (verdict.confidence < kSupport) {
+      verdict.facts.push_back({FactKind::below_materiality, point_.loss[first],
+                               point_.loss[first] / point_.step, 0, 0,
+                               std::string(to_string(top))});
+      abstain(top);
+      return;
+    }
+    verdict.family = top;
+    take_finding(verdict, chosen.finding);
+    recover(first);
+    if (unexplained_share() >= kMostUnexplained) add_unexplained();
+  }
+
+  void recover(std::size_t k) {
+    Recoverable recoverable;
+    recoverable.step_seconds = point_.step - point_.loss[k];
+    recoverable.step_seconds_ci = interval_of(resampled_.left[k]);
+    if (diagnosis_.headline.mfu && recoverable.step_seconds > 0.0) {
+      recoverable.mfu = *diagnosis_.headline.mfu * point_.step / recoverable.step_seconds;
+    }
+    diagnosis_.verdict.recoverable = recoverable;
+  }
+
+  RuleContext& context_;
+  Diagnosis& diagnosis_;
+  Resampled resampled_;
+  Standing point_;
+};
+
+}  // namespace
+
+void judge(RuleContext& context, Diagnosis& diagnosis) { Judge(context, diagnosis).run(); }
+
+}  // namespace mfu::analysis

@@ -1,0 +1,49 @@
+// Warm-up: leading steps that are unlike the rest (compilation, allocator, caches, first batches).
+// Judged on the whole job, never by one rank's values, or a straggler's burst would be left out.
+#include <algorithm>
+
+#include "analysis/job.hpp"
+#include "base/robust.hpp"
+
+namespace mfu::analysis {
+
+namespace {
+constexpr std::size_t kMostSteps = 20;  // and at most a quarter of the run
+constexpr double kSlowStep = 1.2;       // times the median step
+constexpr double kSlowCompute = 1.25;   // times the median of the median rank's compute
+constexpr double kIdleShare = 0.25;     // of the step, over the median of the least stall or comm
+}  // namespace
+
+std::vector<std::int64_t> Job::drop_warmup() {
+  std::vector<double> compute_level;
+  std::vector<double> least_stall;
+  std::vector<double> least_comm;
+  for (std::size_t s = 0; s < steps(); ++s) {
+    compute_level.push_back(median(compute(s)));
+    const auto o = stall(s);
+    const auto m = comm(s);
+    least_stall.push_back(*std::min_element(o.begin(), o.end()));
+    least_comm.push_back(*std::min_element(m.begin(), m.end()));
+  }
+  const double usual_step = median(step_seconds_);
+  const double usual_compute = median(compute_level);
+  const double usual_stall = median(least_stall);
+  const double usual_comm = median(least_comm);
+  std::size_t leading = 0;
+  const std::size_t most = std::min(kMostSteps, steps() / 4);
+  while (leading < most && step_seconds_[leading] > kSlowStep * usual_step) {
+    const double idle = kIdleShare * step_seconds_[leading];
+    if (compute_level[leading] <= kSlowCompute * usual_compute &&
+        least_stall[leading] <= usual_stall + idle && least_comm[leading] <= usual_comm + idle) {
+      break;
+    }
+    ++leading;
+  }
+  std::vector<std::int64_t> left_out;
+  for (std::size_t s = 0; s < leading; ++s) left_out.push_back(step_id(s));
+  used_.erase(used_.begin(), used_.begin() + static_cast<std::ptrdiff_t>(leading));
+  measure_steps();
+  return left_out;
+}
+
+}  // namespace mfu::analysis
