@@ -98,8 +98,26 @@ void split_by_groups(const Job& job, Attribution& result) {
   }
   for (std::size_t s = 0; s < job.steps(); ++s) {
     for (const TransferKind& kind : result.kinds) {
-      if (!kind.groups.empty()) result.transfer[s] += lower_quartile(kind.value[s]);
+      if (kind.groups.empty()) continue;
+      const double value = lower_quartile(kind.value[s]);
+      result.transfer[s] += value;
+      // Gradients and norms are reduced after the last microbatch; all else goes on inside them.
+      if (kind.kind != "dp" && kind.kind != "world") result.inner[s] += value;
     }
+  }
+}
+
+// Without groups it is not known how much of the transfer goes on inside the microbatches, where it
+// stretches the bubble too. As much is put there as the step has room for.
+void place_inner_transfer(const Job& job, PipelineForm& form, Attribution& result) {
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double transfer = result.transfer[s];
+    if (!(transfer > 0.0)) continue;
+    const auto compute = job.compute(s);
+    const double outside = form.slowest(compute);
+    const double stretch = form.slowest(compute, transfer) - outside - transfer;
+    const double room = job.step_seconds()[s] - outside - transfer;
+    if (stretch > 0.0) result.inner[s] = transfer * std::clamp(room / stretch, 0.0, 1.0);
   }
 }
 
@@ -117,6 +135,7 @@ void split_by_pipeline_model(const Job& job, PipelineForm& form, Attribution& re
 Attribution attribute(const Job& job, PipelineForm& form) {
   Attribution result;
   result.transfer.assign(job.steps(), 0.0);
+  result.inner.assign(job.steps(), 0.0);
   result.common_stall.assign(job.steps(), 0.0);
   result.own_limit.assign(job.steps(), std::numeric_limits<double>::infinity());
   const WaitsIn declared = job.run().waits_in;
@@ -148,9 +167,13 @@ Attribution attribute(const Job& job, PipelineForm& form) {
     // Bubbles sit in `stall` in real files whatever they declare: what the pipeline form and the
     // transfer leave of the step bounds every own stall.
     result.stall = StallMeaning::shared;
+    if (job.run().comm_by_group.empty() && result.method != SplitMethod::pipeline_model) {
+      place_inner_transfer(job, form, result);
+    }
     for (std::size_t s = 0; s < job.steps(); ++s) {
-      const double rest =
-          std::max(0.0, job.step_seconds()[s] - form.slowest(job.compute(s)) - result.transfer[s]);
+      const double tail = result.transfer[s] - result.inner[s];
+      const double rest = std::max(0.0, job.step_seconds()[s] - tail -
+                                            form.slowest(job.compute(s), result.inner[s]));
       result.common_stall[s] = std::min(least(job.stall(s)), rest);
       result.own_limit[s] = rest - result.common_stall[s];
     }

@@ -35,6 +35,7 @@ struct Attribution {
   StallMeaning stall = StallMeaning::own;
   bool waits_elsewhere = false;      // the samples contradict waits_in
   std::vector<double> transfer;      // [step] transfer that every rank has, seconds
+  std::vector<double> inner;         // [step] the part of it inside the microbatches (lock-step)
   std::vector<double> common_stall;  // [step] stall that every rank has; 0 where stalls are own
   std::vector<TransferKind> kinds;   // per-group transfer, where the file has groups of equals
   std::vector<double> own_limit;     // [step] most that one rank's own stall can be worth

@@ -253,7 +253,8 @@ void find_microbatch_spread(RuleContext& context) {
   const std::vector<double> stage_level =
       stage_means(job, rank_means(context, context.local_fixed));
   const std::vector<double> even(count, 1.0);
-  const double without = replay_1f1b(stage_level, even);
+  PipelineForm& form = context.model.form();
+  const double without = form.one(stage_level, even);
   Random random(context.options.seed);
   std::vector<double> weights(count);
   Sum with;
@@ -264,13 +265,13 @@ void find_microbatch_spread(RuleContext& context) {
       total += weight;
     }
     for (double& weight : weights) weight *= static_cast<double>(count) / total;
-    with.add(replay_1f1b(stage_level, weights));
+    with.add(form.one(stage_level, weights));
   }
   const double stretch = with.value() / kReplays / without - 1.0;
 
   Scenario& measured = context.model.measured();
   for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double pipeline = context.model.form().slowest(context.model.compute_row(measured, s));
+    const double pipeline = form.slowest(context.model.compute_row(measured, s));
     const double room =
         measured.transfer[s] + measured.common_stall[s] + context.model.unexplained()[s];
     const double spread = std::min(std::max(0.0, stretch) * pipeline, room);

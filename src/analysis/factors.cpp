@@ -56,7 +56,8 @@ Terms sum_terms(StepModel& model, Reference reference) {
     a2.add(with_stall + measured.common_stall[s]);
     a3.add(with_stall + measured.common_stall[s] + measured.transfer[s] + measured.link[s]);
     a4.add(job.step_seconds()[s]);
-    bubble.add(model.form().slowest(compute) - largest);
+    const double inner = std::min(measured.inner[s], measured.transfer[s]);
+    bubble.add(model.form().slowest(compute, inner) - inner - largest);
   }
   Terms terms;
   terms.reference = a0.value();

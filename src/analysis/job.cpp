@@ -184,11 +184,13 @@ std::vector<Group> Job::groups_along(Axis axis) const {
     if (group.ranks.empty()) {
       group.stage = stage_of_[r];
       group.name = std::string(to_string(axis)) + " group";
+      const char* link = " of ";
       for (const Axis other : kAxes) {
+        const bool always = other == Axis::tp || other == Axis::dp || other == Axis::pp;
         if (other == axis || at[other] < 0) continue;
-        const auto& size = run_.parallelism[other];
-        if (size && *size == 1) continue;
-        group.name += " " + std::string(to_string(other)) + "=" + std::to_string(at[other]);
+        if (!always && run_.parallelism[other].value_or(1) == 1) continue;
+        group.name += link + std::string(to_string(other)) + "=" + std::to_string(at[other]);
+        link = " ";
       }
     }
     group.ranks.push_back(r);

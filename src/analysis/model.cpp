@@ -13,6 +13,7 @@ StepModel::StepModel(const Job& job, const Attribution& attribution, PipelineFor
       pipeline_stall_(static_cast<std::size_t>(job.pipelines())) {
   measured_.common_stall = attribution.common_stall;
   measured_.transfer = attribution.transfer;
+  measured_.inner = attribution.inner;
   measured_.link.assign(job.steps(), 0.0);
   measured_.spread.assign(job.steps(), 0.0);
   settle();
@@ -59,12 +60,13 @@ double StepModel::model_step(const Scenario& scenario, std::size_t step) {
     double& cell = pipeline_stall_[static_cast<std::size_t>(job_.pipeline_of(r))];
     cell = std::max(cell, stalls[r]);
   }
-  const auto times = form_.times(compute);
+  const double inner = std::min(scenario.inner[step], scenario.transfer[step]);
+  const auto times = form_.times(compute, inner);
   double longest = 0.0;
   for (std::size_t d = 0; d < times.size(); ++d) {
     longest = std::max(longest, times[d] + pipeline_stall_[d]);
   }
-  return longest + scenario.spread[step] + tail;
+  return longest + scenario.spread[step] + tail - inner;
 }
 
 std::vector<double> StepModel::steps_under(const Scenario& scenario) {

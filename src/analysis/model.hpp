@@ -24,6 +24,7 @@ struct Scenario {
   std::vector<RowEdit> own_stall;    // applied in order
   std::vector<double> common_stall;  // [step]
   std::vector<double> transfer;      // [step]
+  std::vector<double> inner;         // [step] the part of the transfer inside the microbatches
   std::vector<double> link;          // [step] what slow groups add to the transfer
   std::vector<double> spread;        // [step] what uneven microbatches add to the pipeline
 };

@@ -1,87 +1,82 @@
 #include "analysis/pipeline.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <cmath>
+
+#include "base/robust.hpp"
 
 namespace mfu::analysis {
 
+namespace {
+
+constexpr double kForwardShare = 1.0 / 3.0;  // where the file does not split compute
+
+}  // namespace
+
 PipelineForm::PipelineForm(const Job& job)
     : job_(job),
+      forward_share_(static_cast<std::size_t>(job.stages()), kForwardShare),
       stage_compute_(static_cast<std::size_t>(job.pipelines() * job.stages())),
-      times_(static_cast<std::size_t>(job.pipelines())) {}
+      times_(static_cast<std::size_t>(job.pipelines())) {
+  const RunTimings& run = job.run();
+  if (job.stages() < 2) return;
+  if (run.workload.microbatches) {
+    schedule_ = Schedule::build(run.workload.pipeline_schedule, job.stages(),
+                                *run.workload.microbatches,
+                                std::max(1, run.workload.virtual_stages));
+  }
+  if (run.forward.empty() || run.backward.empty()) return;
+  for (std::size_t p = 0; p < forward_share_.size(); ++p) {
+    Sum forward;
+    Sum both;
+    for (const std::size_t r : job.stage_ranks()[p]) {
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        const double f = job.raw(run.forward, s)[r];
+        const double b = job.raw(run.backward, s)[r];
+        if (std::isnan(f) || std::isnan(b)) continue;
+        forward.add(f);
+        both.add(f + b);
+      }
+    }
+    if (both.value() > 0.0) forward_share_[p] = forward.value() / both.value();
+  }
+}
 
-std::span<const double> PipelineForm::times(std::span<const double> compute) {
+double PipelineForm::closed_form(std::span<const double> stages) const {
+  double total = 0.0;
+  double largest = 0.0;
+  for (const double c : stages) {
+    total += c;
+    largest = std::max(largest, c);
+  }
+  const double chunks = job_.microbatch_chunks();
+  return chunks > 0.0 ? largest + (total - largest) / chunks : largest;
+}
+
+std::span<const double> PipelineForm::times(std::span<const double> compute, double inner) {
   const auto stages = static_cast<std::size_t>(job_.stages());
   std::fill(stage_compute_.begin(), stage_compute_.end(), 0.0);
   for (std::size_t r = 0; r < compute.size(); ++r) {
-    // Peers inside a stage of a pipeline (tensor parallel ...) run in lock-step: the slowest
-    // counts.
+    // Peers inside a stage of a pipeline (tensor parallel ...) run in lock-step: the slowest counts.
     double& cell = stage_compute_[static_cast<std::size_t>(job_.pipeline_of(r)) * stages +
                                   static_cast<std::size_t>(job_.stage_of(r))];
-    cell = std::max(cell, compute[r]);
+    cell = std::max(cell, compute[r] + inner);
   }
-  const double chunks = job_.microbatch_chunks();
   for (std::size_t d = 0; d < times_.size(); ++d) {
-    double total = 0.0;
-    double largest = 0.0;
-    for (std::size_t p = 0; p < stages; ++p) {
-      const double c = stage_compute_[d * stages + p];
-      total += c;
-      largest = std::max(largest, c);
-    }
-    times_[d] = chunks > 0.0 ? largest + (total - largest) / chunks : largest;
+    const std::span<const double> row(stage_compute_.data() + d * stages, stages);
+    times_[d] = schedule_ ? schedule_->replay(row, forward_share_, {}) : closed_form(row);
   }
   return times_;
 }
 
-double PipelineForm::slowest(std::span<const double> compute) {
-  const auto all = times(compute);
+double PipelineForm::slowest(std::span<const double> compute, double inner) {
+  const auto all = times(compute, inner);
   return *std::max_element(all.begin(), all.end());
 }
 
-double replay_1f1b(std::span<const double> stage_compute, std::span<const double> weights) {
-  const std::size_t stages = stage_compute.size();
-  const std::size_t count = weights.size();
-  if (stages == 0 || count == 0) return 0.0;
-  constexpr double kForwardShare = 1.0 / 3.0;
-  const double scale = 1.0 / static_cast<double>(count);
-  std::vector<std::vector<double>> forward_end(stages, std::vector<double>(count, -1.0));
-  std::vector<std::vector<double>> backward_end(stages, std::vector<double>(count, -1.0));
-  std::vector<double> free_at(stages, 0.0);
-  std::vector<std::size_t> next_forward(stages, 0);
-  std::vector<std::size_t> next_backward(stages, 0);
-  // Each stage runs (stages - 1 - p) forwards ahead, then alternates, then drains. A stage that
-  // waits for its neighbour is tried again in the next sweep; each sweep runs at least one
-  // operation.
-  std::size_t left = 2 * stages * count;
-  while (left > 0) {
-    for (std::size_t p = 0; p < stages; ++p) {
-      for (;;) {
-        const std::size_t ahead = std::min(count, stages - p);
-        const bool forward = next_forward[p] < count && next_forward[p] - next_backward[p] < ahead;
-        if (forward) {
-          const std::size_t i = next_forward[p];
-          const double ready = p == 0 ? 0.0 : forward_end[p - 1][i];
-          if (ready < 0.0) break;
-          free_at[p] =
-              std::max(free_at[p], ready) + stage_compute[p] * weights[i] * scale * kForwardShare;
-          forward_end[p][i] = free_at[p];
-          ++next_forward[p];
-        } else {
-          const std::size_t i = next_backward[p];
-          if (i >= count) break;
-          const double ready = p + 1 == stages ? forward_end[p][i] : backward_end[p + 1][i];
-          if (ready < 0.0) break;
-          free_at[p] = std::max(free_at[p], ready) +
-                       stage_compute[p] * weights[i] * scale * (1.0 - kForwardShare);
-          backward_end[p][i] = free_at[p];
-          ++next_backward[p];
-        }
-        --left;
-      }
-    }
-  }
-  return *std::max_element(free_at.begin(), free_at.end());
+double PipelineForm::one(std::span<const double> stage_compute, std::span<const double> weight) {
+  return schedule_ ? schedule_->replay(stage_compute, forward_share_, weight)
+                   : closed_form(stage_compute);
 }
 
 }  // namespace mfu::analysis

@@ -90,7 +90,11 @@ void find_slowdown(RuleContext& context) {
       (course.persistence == Persistence::onset || course.persistence == Persistence::drift) &&
       course.after - course.before > kLeastRise * (floor_level + course.before);
   if (rises) {
-    const double before = floor_level + course.before;
+    // A drift starts from its first steps: the first fifth has drifted already.
+    const std::size_t start = std::max<std::size_t>(3, levels.size() / 20);
+    const double before =
+        course.onset ? floor_level + course.before
+                     : mean(std::span<const double>(levels).first(std::min(start, levels.size())));
     finding.persistence = course.persistence;
     if (course.onset) finding.onset_step = context.step_ids[*course.onset];
     finding.facts.push_back({FactKind::slowdown, before, floor_level + course.after, 0, 0, {}});

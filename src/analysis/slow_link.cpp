@@ -29,13 +29,22 @@ double typical(const SlowGroup& slow, std::size_t step) {
 }
 
 std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t steps) {
+  // Groups of the same stage are equals. Where a stage has one group alone, the other stages' stand
+  // in: they move gradients of the same size but for the embedding's.
   std::map<int, std::vector<std::size_t>> by_stage;
   for (std::size_t g = 0; g < kind.groups.size(); ++g) {
     by_stage[kind.groups[g].stage].push_back(g);
   }
+  const bool alone = std::all_of(by_stage.begin(), by_stage.end(),
+                                 [](const auto& entry) { return entry.second.size() < 2; });
+  if (alone) {
+    std::vector<std::size_t> all;
+    for (const auto& [stage, groups] : by_stage) all.insert(all.end(), groups.begin(), groups.end());
+    by_stage = {{0, std::move(all)}};
+  }
   std::optional<SlowGroup> worst;
   for (const auto& [stage, groups] : by_stage) {
-    if (groups.size() < 3) continue;  // of two, neither can be called typical
+    if (groups.size() < 2) continue;
     std::vector<double> effect;
     for (const std::size_t g : groups) {
       SlowGroup trial{&kind, g, groups, 0.0};

@@ -278,8 +278,10 @@ class Judge {
     }
     std::size_t agree = 0;
     std::size_t agree_both = 0;
+    std::size_t quiet = 0;
     for (std::size_t i = 0; i < replicates; ++i) {
       agree += resampled_.top[i] == top;
+      quiet += resampled_.top[i] == Family::healthy;
       agree_both +=
           resampled_.top[i] == top || (second != Family::healthy && resampled_.top[i] == second);
     }
@@ -304,8 +306,10 @@ class Judge {
         return;
       }
     }
+    // Resamples in which nothing is material doubt the size, not the family: they lower the
+    // confidence. Resamples that name another family leave the question open.
     verdict.confidence = share_of(agree, replicates);
-    if (verdict.confidence < kSupport) {
+    if (share_of(agree + quiet, replicates) < kSupport) {
       verdict.facts.push_back({FactKind::below_materiality, point_.loss[first],
                                point_.loss[first] / point_.step, 0, 0,
                                std::string(to_string(top))});
