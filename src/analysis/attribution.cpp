@@ -121,13 +121,105 @@ void place_inner_transfer(const Job& job, PipelineForm& form, Attribution& resul
   }
 }
 
-void split_by_pipeline_model(const Job& job, PipelineForm& form, Attribution& result) {
+// Comm is transfer alone (waits recorded elsewhere), as sums without groups: the ranks of a
+// data-parallel group move the same bytes, and the least of them is the transfer.
+void split_transfer_alone(const Job& job, Attribution& result) {
+  const Column& comm = job.run().comm;
+  result.kinds.push_back(per_group_minimum(job, comm, "dp", job.groups_along(Axis::dp)));
   for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double rest = job.step_seconds()[s] - form.slowest(job.compute(s)) - least(job.stall(s));
+    result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
+  }
+  // For the slow-link rule alone: the same seconds seen along the tensor-parallel groups.
+  if (job.run().parallelism[Axis::tp].value_or(1) > 1) {
+    auto groups = job.groups_along(Axis::tp);
+    if (groups.size() > 1 && groups.size() < job.ranks()) {
+      result.kinds.push_back(per_group_minimum(job, comm, "tp", std::move(groups)));
+    }
+  }
+}
+
+// Every rank idles for PF - C in its pipeline. Where that idle time sits in `stall`, most ranks show
+// more stall than the pipeline leaves of the step.
+bool bubbles_in_stall(const Job& job, PipelineForm& form) {
+  const double margin = 0.02 * job.mean_step();
+  std::size_t idle = 0;
+  std::size_t in_stall = 0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto compute = job.compute(s);
+    const auto stall = job.stall(s);
+    const double pipeline = form.slowest(compute);
+    const double room = std::max(0.0, job.step_seconds()[s] - pipeline);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      if (pipeline - compute[r] < margin) continue;
+      ++idle;
+      in_stall += stall[r] > room + margin;
+    }
+  }
+  return 2 * in_stall > idle;
+}
+
+// The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all ranks
+// of the first stage have: it reads the input, and the others wait for it. Idle time of later stages
+// is no evidence: it may be waiting.
+double shared_stall(const Job& job, std::size_t s, bool bubbles) {
+  const auto stall = job.stall(s);
+  const double everywhere = least(stall);
+  const auto& first = job.stage_ranks().front();
+  if (bubbles || first.empty()) return everywhere;
+  double smallest = stall[first.front()];
+  for (const std::size_t r : first) smallest = std::min(smallest, stall[r]);
+  return std::max(everywhere, smallest);
+}
+
+void split_by_pipeline_model(const Job& job, PipelineForm& form, bool bubbles,
+                             Attribution& result) {
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    double rest = job.step_seconds()[s] - form.slowest(job.compute(s));
+    // With the bubbles in `stall`, comm holds transfer alone and comes first.
+    if (!bubbles) rest -= shared_stall(job, s, bubbles);
     result.transfer[s] = std::clamp(rest, 0.0, least(job.comm(s)));
   }
   const double usual = median(result.transfer);
   for (double& value : result.transfer) value = std::min(value, usual);
+}
+
+// What the pipeline form and the transfer leave of the step bounds every own stall: bubbles sit in
+// `stall` in real files whatever they declare.
+void bound_stalls(const Job& job, PipelineForm& form, bool bubbles, Attribution& result) {
+  result.stall = StallMeaning::shared;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double tail = result.transfer[s] - result.inner[s];
+    const double rest = std::max(
+        0.0, job.step_seconds()[s] - tail - form.slowest(job.compute(s), result.inner[s]));
+    result.common_stall[s] = std::min(shared_stall(job, s, bubbles), rest);
+    result.own_limit[s] = rest - result.common_stall[s];
+  }
+  if (bubbles) return;
+  Sum everywhere;
+  for (std::size_t s = 0; s < job.steps(); ++s) everywhere.add(least(job.stall(s)));
+  result.first_stage_stalls = sum(result.common_stall) > 2.0 * everywhere.value() +
+                                                             0.02 * sum(job.step_seconds());
+}
+
+// One stage: the stall is the rank's own where the waits sit elsewhere. The samples have the last word.
+void read_stalls(const Job& job, Attribution& result) {
+  const WaitsIn declared = job.run().waits_in;
+  const bool in_stall = absorption(job, true).strong();
+  const bool in_comm = absorption(job, false).strong();
+  bool shared = declared == WaitsIn::stall;
+  if (shared && in_comm && !in_stall) {
+    shared = false;
+    result.waits_elsewhere = true;
+  } else if (!shared && in_stall && declared == WaitsIn::comm) {
+    shared = true;
+    result.waits_elsewhere = true;
+  }
+  if (!shared) return;
+  result.stall = StallMeaning::shared;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    result.common_stall[s] = least(job.stall(s));
+    result.own_limit[s] = 0.0;
+  }
 }
 
 }  // namespace
@@ -140,62 +232,34 @@ Attribution attribute(const Job& job, PipelineForm& form) {
   result.own_limit.assign(job.steps(), std::numeric_limits<double>::infinity());
   const WaitsIn declared = job.run().waits_in;
   const bool pipelined = job.stages() > 1;
+  const bool groups = !job.run().comm_by_group.empty();
+  const bool bubbles = pipelined && bubbles_in_stall(job, form);
 
-  if (declared == WaitsIn::separate) {
-    result.method = SplitMethod::separate;
-    if (job.run().comm_by_group.empty()) {
-      result.kinds.push_back(
-          per_group_minimum(job, job.run().comm, "dp", job.groups_along(Axis::dp)));
-      for (std::size_t s = 0; s < job.steps(); ++s) {
-        result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
-      }
-    } else {
-      split_by_groups(job, result);
-    }
-  } else if (!job.run().comm_by_group.empty()) {
-    result.method = SplitMethod::groups;
+  if (groups) {
+    result.method = declared == WaitsIn::separate ? SplitMethod::separate : SplitMethod::groups;
     split_by_groups(job, result);
+  } else if (declared == WaitsIn::separate) {
+    result.method = SplitMethod::separate;
+    split_transfer_alone(job, result);
   } else if (pipelined && declared == WaitsIn::comm) {
     result.method = SplitMethod::pipeline_model;
-    split_by_pipeline_model(job, form, result);
+    split_by_pipeline_model(job, form, bubbles, result);
   } else {
     result.method = SplitMethod::step_minimum;
-    for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
+    if (declared == WaitsIn::stall && !absorption(job, false).strong()) {
+      split_transfer_alone(job, result);
+    } else {
+      for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
+    }
   }
 
   if (pipelined) {
-    // Bubbles sit in `stall` in real files whatever they declare: what the pipeline form and the
-    // transfer leave of the step bounds every own stall.
-    result.stall = StallMeaning::shared;
-    if (job.run().comm_by_group.empty() && result.method != SplitMethod::pipeline_model) {
+    if (!groups && result.method != SplitMethod::pipeline_model) {
       place_inner_transfer(job, form, result);
     }
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      const double tail = result.transfer[s] - result.inner[s];
-      const double rest = std::max(0.0, job.step_seconds()[s] - tail -
-                                            form.slowest(job.compute(s), result.inner[s]));
-      result.common_stall[s] = std::min(least(job.stall(s)), rest);
-      result.own_limit[s] = rest - result.common_stall[s];
-    }
-    return result;
-  }
-
-  const bool in_stall = absorption(job, true).strong();
-  const bool in_comm = absorption(job, false).strong();
-  bool shared = declared == WaitsIn::stall;
-  if (shared && in_comm && !in_stall) {
-    shared = false;
-    result.waits_elsewhere = true;
-  } else if (!shared && in_stall && declared == WaitsIn::comm) {
-    shared = true;
-    result.waits_elsewhere = true;
-  }
-  if (shared) {
-    result.stall = StallMeaning::shared;
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      result.common_stall[s] = least(job.stall(s));
-      result.own_limit[s] = 0.0;
-    }
+    bound_stalls(job, form, bubbles, result);
+  } else {
+    read_stalls(job, result);
   }
   return result;
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr double kLeastShare = 0.005;         // of the step
 constexpr double kHeavyStage = 1.05;          // times the median of the other stages
 constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
-constexpr double kLengthsVariation = 0.05;    // coefficient of variation of a rank's forward
+constexpr double kLengthsVariation = 0.03;    // coefficient of variation of a rank's forward
 constexpr double kJitterVariation = 0.03;
 constexpr double kSpreadSigma = 0.08;  // log spread of a microbatch, from which it is replayed
 constexpr int kReplays = 64;
@@ -187,6 +187,25 @@ bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages,
   return same;
 }
 
+void describe_place(const Job& job, const LogicalPlace& place, Candidate& candidate) {
+  Finding& finding = candidate.finding;
+  const std::string name =
+      std::string(to_string(place.axis)) + "=" + std::to_string(place.index);
+  finding.locality = Locality::group;
+  finding.culprits.groups = {name};
+  if (place.axis == Axis::ep) finding.cause = Cause::expert_load;
+  if (place.axis == Axis::cp || place.axis == Axis::tp) finding.cause = Cause::none;
+  if (!place.one_node) return;
+  candidate.confounded = true;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    if (job.run().ranks[r].coords[place.axis] != place.index) continue;
+    const std::string& node = job.nodes()[static_cast<std::size_t>(job.node_of(r))].name;
+    finding.culprits.nodes = {node};
+    finding.facts.push_back({FactKind::coincides, 0, 0, -1, 0, name + " and node " + node});
+    return;
+  }
+}
+
 void describe_stages(RuleContext& context, std::span<const double> levels, Candidate& candidate) {
   const Job& job = context.job();
   Finding& finding = candidate.finding;
@@ -351,6 +370,7 @@ void find_imbalance(RuleContext& context) {
     } else {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
+      if (context.heavy_place) describe_place(job, *context.heavy_place, candidate);
       finding.facts.push_back(
           {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});
     }

@@ -22,6 +22,13 @@ struct Candidate {
   bool confounded = false;
 };
 
+// Ranks that share an index along an axis and nothing else: what is slow there is work, not hardware.
+struct LogicalPlace {
+  Axis axis = Axis::dp;
+  int index = 0;
+  bool one_node = false;  // it is exactly one node: the two cannot be told apart
+};
+
 struct RuleContext {
   StepModel& model;
   const DiagnoseOptions& options;
@@ -29,6 +36,7 @@ struct RuleContext {
   // What the local rules have found so far, put right: single places no longer drag the rest.
   Scenario local_fixed;
   std::vector<Candidate> found;
+  std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
   double spread_sigma = 0.0;  // log spread of a microbatch, where one was replayed
 
   [[nodiscard]] const Job& job() const noexcept { return model.job(); }

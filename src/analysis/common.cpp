@@ -46,6 +46,25 @@ std::int64_t steps_with(std::span<const double> series, double least) {
   return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
 }
 
+// Several groups reduce gradients side by side and the job waits for the last: what the slowest adds to
+// the typical one is transfer too, as far as nothing else explains those seconds.
+void add_uneven_reductions(RuleContext& context) {
+  const auto& kinds = context.model.attribution().kinds;
+  const auto dp = std::find_if(kinds.begin(), kinds.end(),
+                               [](const TransferKind& kind) { return kind.kind == "dp"; });
+  if (dp == kinds.end() || dp->groups.size() < 2) return;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    std::vector<double> values = dp->value[s];
+    const double slowest = *std::max_element(values.begin(), values.end());
+    const double typical = quantile_inplace(values, 0.25);
+    const double extra = std::clamp(slowest - typical - context.model.measured().link[s], 0.0,
+                                    context.model.unexplained()[s]);
+    context.model.measured().transfer[s] += extra;
+    context.local_fixed.transfer[s] += extra;
+  }
+  context.model.settle();
+}
+
 }  // namespace
 
 void find_common_stall(RuleContext& context) {
@@ -94,6 +113,10 @@ void find_common_stall(RuleContext& context) {
     } else {
       take_course(finding, course_of(loss, context.step_ids), context);
       finding.cause = Cause::input;
+      if (context.model.attribution().first_stage_stalls) {
+        finding.locality = Locality::stage;
+        finding.culprits.stages = {0};
+      }
     }
     if (scattered) {
       finding.facts.push_back({FactKind::scattered_stall,
@@ -120,6 +143,7 @@ void find_common_stall(RuleContext& context) {
 
 void find_exposed_transfer(RuleContext& context) {
   const Job& job = context.job();
+  add_uneven_reductions(context);
   const std::vector<double>& transfer = context.local_fixed.transfer;
   const BurstSplit split = split_bursts(transfer, kBurstFloor * context.mean_step());
   std::vector<double> level = less(transfer, split.excess);

@@ -116,6 +116,10 @@ void find_local_compute(RuleContext& context) {
       suspects = find_suspects(job, excess);
     }
     if (!suspects) return;
+    if (const auto place = logical_place(job, *suspects)) {
+      context.heavy_place = place;  // left for the rules on uneven work
+      return;
+    }
     Candidate candidate =
         describe_effect(context, *suspects, FactKind::compute_excess, context.local_fixed, true);
     add_forward_backward(job, *suspects, candidate.finding);
@@ -138,7 +142,9 @@ void find_local_stall(RuleContext& context) {
   for (std::size_t s = 0; s < job.steps(); ++s) {
     excess_over_peers(job, job.stall(s), excess.row(s));
     if (own) continue;
-    for (double& value : excess.row(s)) value = std::min(value, attribution.own_limit[s]);
+    const double room =
+        std::max(0.0, attribution.own_limit[s] - context.model.measured().link[s]);
+    for (double& value : excess.row(s)) value = std::min(value, room);
   }
   const auto suspects = find_suspects(job, excess);
   if (!suspects) return;

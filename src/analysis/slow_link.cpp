@@ -122,8 +122,18 @@ void find_slow_link(RuleContext& context) {
         {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
   }
 
+  // Peers of a slow group idle meanwhile. Where idle time is recorded alike, it was taken for a common
+  // stall until here.
+  Scenario& measured = context.model.measured();
+  if (context.model.attribution().stall == StallMeaning::shared) {
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double room = context.model.unexplained()[s];
+      measured.common_stall[s] = std::max(0.0, measured.common_stall[s] - std::max(0.0, effect[s] - room));
+    }
+  }
+  measured.link = effect;
+  context.local_fixed.common_stall = measured.common_stall;
   context.local_fixed.link.assign(job.steps(), 0.0);
-  context.model.measured().link = effect;
   context.model.settle();
   Scenario alone = context.model.measured();
   alone.link.assign(job.steps(), 0.0);

@@ -12,6 +12,7 @@ namespace {
 constexpr double kLeastShare = 0.02;  // of the step: smaller mean excesses are not looked at
 constexpr double kLeastBurstShare = 0.01;
 constexpr double kBurstFloor = 0.05;  // of the step
+constexpr double kBurstConcentration = 0.7;  // of all burst seconds
 
 double spread_of(std::vector<double> values) {
   if (values.size() < 2) return 0.0;
@@ -137,8 +138,44 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
     burst_effect[r] = mean(split_bursts(series, kBurstFloor * mean_step).excess);
   }
   auto result = find_suspects(job, effect, kLeastShare * mean_step);
-  if (!result) result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
+  if (result) return result;
+  result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
+  if (!result) return result;
+  // A few bursts at random fall on some rank first. A bad place holds most of them.
+  Sum all;
+  Sum theirs;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    all.add(burst_effect[r]);
+    if (result->is_culprit[r]) theirs.add(burst_effect[r]);
+  }
+  if (theirs.value() < kBurstConcentration * all.value()) return std::nullopt;
   return result;
+}
+
+std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects) {
+  if (suspects.ranks.size() < 2) return std::nullopt;
+  for (const Axis axis : {Axis::ep, Axis::cp, Axis::tp, Axis::dp}) {
+    const int index = job.run().ranks[suspects.ranks.front()].coords[axis];
+    if (index < 0) continue;
+    bool same = true;
+    std::size_t others = 0;
+    std::size_t holders = 0;
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      const bool here = job.run().ranks[r].coords[axis] == index;
+      holders += here;
+      others += !here;
+      same = same && here == static_cast<bool>(suspects.is_culprit[r]);
+    }
+    if (!same || others == 0 || holders != suspects.ranks.size()) continue;
+    const int node = job.node_of(suspects.ranks.front());
+    const bool one_node =
+        node >= 0 && std::all_of(suspects.ranks.begin(), suspects.ranks.end(),
+                                 [&](std::size_t r) { return job.node_of(r) == node; });
+    // Data moves between replicas: a steady outlier that is one replica on one node is the node.
+    if (axis == Axis::dp && (one_node || (node < 0 && job.stages() == 1))) continue;
+    return LogicalPlace{axis, index, one_node};
+  }
+  return std::nullopt;
 }
 
 RowEdit to_peers_median(const Job& job, const std::vector<bool>& is_culprit) {
