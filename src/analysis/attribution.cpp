@@ -138,8 +138,8 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   }
 }
 
-// Every rank idles for PF - C in its pipeline. Where that idle time sits in `stall`, most ranks show
-// more stall than the pipeline leaves of the step.
+// Every rank idles for PF - C in its pipeline. Where that idle time sits in `stall`, most ranks
+// show more stall than the pipeline leaves of the step.
 bool bubbles_in_stall(const Job& job, PipelineForm& form) {
   const double margin = 0.02 * job.mean_step();
   std::size_t idle = 0;
@@ -158,9 +158,9 @@ bool bubbles_in_stall(const Job& job, PipelineForm& form) {
   return 2 * in_stall > idle;
 }
 
-// The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all ranks
-// of the first stage have: it reads the input, and the others wait for it. Idle time of later stages
-// is no evidence: it may be waiting.
+// The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
+// ranks of the first stage have: it reads the input, and the others wait for it. Idle time of later
+// stages is no evidence: it may be waiting.
 double shared_stall(const Job& job, std::size_t s, bool bubbles) {
   const auto stall = job.stall(s);
   const double everywhere = least(stall);
@@ -189,19 +189,25 @@ void bound_stalls(const Job& job, PipelineForm& form, bool bubbles, Attribution&
   result.stall = StallMeaning::shared;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     const double tail = result.transfer[s] - result.inner[s];
-    const double rest = std::max(
-        0.0, job.step_seconds()[s] - tail - form.slowest(job.compute(s), result.inner[s]));
+    const double rest =
+        std::max(0.0, job.step_seconds()[s] - tail - form.slowest(job.compute(s), result.inner[s]));
     result.common_stall[s] = std::min(shared_stall(job, s, bubbles), rest);
     result.own_limit[s] = rest - result.common_stall[s];
+    // There the transfer is only what nothing else explains: an own stall that is seen comes first.
+    if (result.method == SplitMethod::pipeline_model && !bubbles) {
+      result.own_limit[s] += result.transfer[s];
+    }
   }
+  result.bubbles_in_stall = bubbles;
   if (bubbles) return;
   Sum everywhere;
   for (std::size_t s = 0; s < job.steps(); ++s) everywhere.add(least(job.stall(s)));
-  result.first_stage_stalls = sum(result.common_stall) > 2.0 * everywhere.value() +
-                                                             0.02 * sum(job.step_seconds());
+  result.first_stage_stalls =
+      sum(result.common_stall) > 2.0 * everywhere.value() + 0.02 * sum(job.step_seconds());
 }
 
-// One stage: the stall is the rank's own where the waits sit elsewhere. The samples have the last word.
+// One stage: the stall is the rank's own where the waits sit elsewhere. The samples have the last
+// word.
 void read_stalls(const Job& job, Attribution& result) {
   const WaitsIn declared = job.run().waits_in;
   const bool in_stall = absorption(job, true).strong();

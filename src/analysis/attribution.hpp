@@ -39,6 +39,7 @@ struct Attribution {
   std::vector<double> common_stall;  // [step] stall that every rank has; 0 where stalls are own
   std::vector<TransferKind> kinds;   // per-group transfer, where the file has groups of equals
   std::vector<double> own_limit;     // [step] most that one rank's own stall can be worth
+  bool bubbles_in_stall = false;     // several stages: the pipeline's idle time is in `stall`
   bool first_stage_stalls = false;   // the common stall is that of the first stage alone
 };
 

@@ -14,13 +14,17 @@ constexpr double kHeavyStage = 1.05;          // times the median of the other s
 constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
 constexpr double kLengthsVariation = 0.03;    // coefficient of variation of a rank's forward
 constexpr double kJitterVariation = 0.03;
-constexpr double kSpreadSigma = 0.08;  // log spread of a microbatch, from which it is replayed
+constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which it is replayed
 constexpr int kReplays = 64;
 
+std::vector<double> difference(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> result(a.begin(), a.end());
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] -= b[i];
+  return result;
+}
+
 double mean_difference(std::span<const double> a, std::span<const double> b) {
-  Sum total;
-  for (std::size_t i = 0; i < a.size(); ++i) total.add(a[i] - b[i]);
-  return total.value() / static_cast<double>(a.size());
+  return mean(difference(a, b));
 }
 
 // Mean over the steps of each rank's compute under a scenario.
@@ -67,6 +71,15 @@ RowEdit even_stages(const Job& job, std::vector<double> stage_level, double leve
     for (std::size_t r = 0; r < row.size(); ++r) {
       const double own = stage_level[static_cast<std::size_t>(job.stage_of(r))];
       if (own > 0.0) row[r] *= level / own;
+    }
+  };
+}
+
+RowEdit even_ranks(std::vector<double> levels) {
+  const double level = mean(levels);
+  return [levels = std::move(levels), level](std::size_t, std::span<double> row) {
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      if (levels[r] > 0.0) row[r] *= level / levels[r];
     }
   };
 }
@@ -189,8 +202,7 @@ bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages,
 
 void describe_place(const Job& job, const LogicalPlace& place, Candidate& candidate) {
   Finding& finding = candidate.finding;
-  const std::string name =
-      std::string(to_string(place.axis)) + "=" + std::to_string(place.index);
+  const std::string name = std::string(to_string(place.axis)) + "=" + std::to_string(place.index);
   finding.locality = Locality::group;
   finding.culprits.groups = {name};
   if (place.axis == Axis::ep) finding.cause = Cause::expert_load;
@@ -250,21 +262,28 @@ void find_microbatch_spread(RuleContext& context) {
   // How far a pipeline's compute strays from the other pipelines' in the same step (one pipeline:
   // from its own usual) is the mean of `count` microbatches: one microbatch strays sqrt(count)
   // times as far.
-  std::vector<double> strays;
-  std::vector<double> totals(static_cast<std::size_t>(job.pipelines()));
-  std::vector<double> logs;
+  const auto pipelines = static_cast<std::size_t>(job.pipelines());
+  Column logs(job.steps(), pipelines);
   for (std::size_t s = 0; s < job.steps(); ++s) {
-    std::fill(totals.begin(), totals.end(), 0.0);
     const auto row = context.model.compute_row(context.local_fixed, s);
+    const auto totals = logs.row(s);
     for (std::size_t r = 0; r < row.size(); ++r) {
       totals[static_cast<std::size_t>(job.pipeline_of(r))] += row[r];
     }
-    logs.clear();
-    for (const double total : totals) {
-      if (total > 0.0) logs.push_back(std::log(total));
-    }
-    const double usual = logs.size() > 1 ? median(logs) : 0.0;
-    for (const double value : logs) strays.push_back(value - usual);
+    for (double& total : totals) total = std::log(std::max(total, 1e-300));
+  }
+  // Pipelines that are always heavier, and steps that are heavier for all, are no microbatch's
+  // doing.
+  std::vector<double> series(job.steps());
+  for (std::size_t d = 0; d < pipelines; ++d) {
+    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = logs.at(s, d);
+    const double usual = median(series);
+    for (std::size_t s = 0; s < job.steps(); ++s) logs.at(s, d) -= usual;
+  }
+  std::vector<double> strays;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double common = pipelines > 1 ? median(logs.row(s)) : 0.0;
+    for (const double value : logs.row(s)) strays.push_back(value - common);
   }
   const double sigma = robust_sigma(strays) * std::sqrt(static_cast<double>(count));
   if (!(sigma > kSpreadSigma)) return;
@@ -312,23 +331,20 @@ void find_microbatch_spread(RuleContext& context) {
 void find_imbalance(RuleContext& context) {
   const Job& job = context.job();
   const Scenario& base = context.local_fixed;
+  const std::vector<double> before = context.model.steps_under(base);
+  const std::vector<double> levels = rank_means(context, base);
+  const std::vector<double> stage_level = stage_means(job, levels);
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
   Scenario even = base;
   even.compute.push_back(everything_even());
   even.spread.assign(job.steps(), 0.0);
-  const std::vector<double> before = context.model.steps_under(base);
-  const std::vector<double> balanced = context.model.steps_under(even);
-  Candidate candidate;
-  candidate.materiality = context.options.materiality;
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    candidate.loss.push_back(before[s] - balanced[s]);
-  }
+  candidate.loss = difference(before, context.model.steps_under(even));
   if (mean(candidate.loss) < kLeastShare * context.mean_step()) return;
   candidate.on.assign(job.steps(), true);
   Finding& finding = candidate.finding;
   finding.family = Family::imbalance;
 
-  const std::vector<double> levels = rank_means(context, base);
-  const std::vector<double> stage_level = stage_means(job, levels);
   double evened_stages = 0.0;
   Scenario inside = base;
   inside.compute.push_back(even_inside_stages(job));
@@ -370,6 +386,12 @@ void find_imbalance(RuleContext& context) {
     } else {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
+      // Work can be moved once and for all; the jitter around it stays.
+      if (compute_variation(context, base) < kJitterVariation) {
+        Scenario moved = base;
+        moved.compute.push_back(even_ranks(levels));
+        candidate.loss = difference(before, context.model.steps_under(moved));
+      }
       if (context.heavy_place) describe_place(job, *context.heavy_place, candidate);
       finding.facts.push_back(
           {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});

@@ -22,7 +22,8 @@ struct Candidate {
   bool confounded = false;
 };
 
-// Ranks that share an index along an axis and nothing else: what is slow there is work, not hardware.
+// Ranks that share an index along an axis and nothing else: what is slow there is work, not
+// hardware.
 struct LogicalPlace {
   Axis axis = Axis::dp;
   int index = 0;
@@ -37,13 +38,17 @@ struct RuleContext {
   Scenario local_fixed;
   std::vector<Candidate> found;
   std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
-  double spread_sigma = 0.0;  // log spread of a microbatch, where one was replayed
+  double spread_sigma = 0.0;                // log spread of a microbatch, where one was replayed
 
   [[nodiscard]] const Job& job() const noexcept { return model.job(); }
   [[nodiscard]] double mean_step() const noexcept { return job().mean_step(); }
   // T - T_fixed for each step.
   [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
 };
+
+// Books own stalls that were found inside recorded idle time (see StallMeaning::shared): adds them
+// to the measured scenario and to local_fixed, and takes their seconds from where they were before.
+void book_own_stall(RuleContext& context, const RowEdit& stall);
 
 // Rules. Each appends to context.found.
 void find_local_compute(RuleContext& context);

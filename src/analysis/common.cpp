@@ -46,8 +46,8 @@ std::int64_t steps_with(std::span<const double> series, double least) {
   return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
 }
 
-// Several groups reduce gradients side by side and the job waits for the last: what the slowest adds to
-// the typical one is transfer too, as far as nothing else explains those seconds.
+// Several groups reduce gradients side by side and the job waits for the last: what the slowest
+// adds to the typical one is transfer too, as far as nothing else explains those seconds.
 void add_uneven_reductions(RuleContext& context) {
   const auto& kinds = context.model.attribution().kinds;
   const auto dp = std::find_if(kinds.begin(), kinds.end(),
@@ -65,10 +65,42 @@ void add_uneven_reductions(RuleContext& context) {
   context.model.settle();
 }
 
+// Several stages, bubbles recorded elsewhere: a rank's stall beyond its own usual is its own, as
+// far as the step has room for it.
+void book_scattered_stalls(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  if (job.stages() < 2 || attribution.bubbles_in_stall || job.run().waits_in == WaitsIn::stall) {
+    return;
+  }
+  Column bursts(job.steps(), job.ranks());
+  std::vector<double> series(job.steps());
+  bool any = false;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = job.stall(s)[r];
+    const BurstSplit split = split_bursts(series, 0.02 * context.mean_step());
+    any = any || split.on_count > 0;
+    for (std::size_t s = 0; s < job.steps(); ++s) bursts.at(s, r) = split.excess[s];
+  }
+  if (!any) return;
+  std::vector<double> room = context.model.unexplained();
+  if (attribution.method == SplitMethod::pipeline_model) {
+    for (std::size_t s = 0; s < room.size(); ++s) room[s] += context.model.measured().transfer[s];
+  }
+  book_own_stall(
+      context, [bursts = std::move(bursts), room = std::move(room),
+                common = context.local_fixed.common_stall](std::size_t s, std::span<double> row) {
+        for (std::size_t r = 0; r < row.size(); ++r) {
+          row[r] = std::max(row[r], std::clamp(bursts.at(s, r) - common[s], 0.0, room[s]));
+        }
+      });
+}
+
 }  // namespace
 
 void find_common_stall(RuleContext& context) {
   const Job& job = context.job();
+  book_scattered_stalls(context);
   const Scenario& base = context.local_fixed;
   Scenario without = base;
   without.own_stall.push_back(

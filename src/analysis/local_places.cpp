@@ -132,6 +132,23 @@ void find_local_compute(RuleContext& context) {
   }
 }
 
+void book_own_stall(RuleContext& context, const RowEdit& stall) {
+  StepModel& model = context.model;
+  Scenario& measured = model.measured();
+  const std::vector<double> before = model.steps_under(measured);
+  const std::vector<double> unexplained = model.unexplained();
+  measured.own_stall.push_back(stall);
+  const std::vector<double> after = model.steps_under(measured);
+  // Its seconds come from what nothing explained, then from what was taken for transfer.
+  for (std::size_t s = 0; s < after.size(); ++s) {
+    const double excess = std::max(0.0, after[s] - before[s] - unexplained[s]);
+    measured.transfer[s] = std::max(0.0, measured.transfer[s] - excess);
+  }
+  context.local_fixed.own_stall.push_back(stall);
+  context.local_fixed.transfer = measured.transfer;
+  model.settle();
+}
+
 void find_local_stall(RuleContext& context) {
   const Job& job = context.job();
   const Attribution& attribution = context.model.attribution();
@@ -142,8 +159,7 @@ void find_local_stall(RuleContext& context) {
   for (std::size_t s = 0; s < job.steps(); ++s) {
     excess_over_peers(job, job.stall(s), excess.row(s));
     if (own) continue;
-    const double room =
-        std::max(0.0, attribution.own_limit[s] - context.model.measured().link[s]);
+    const double room = std::max(0.0, attribution.own_limit[s] - context.model.measured().link[s]);
     for (double& value : excess.row(s)) value = std::min(value, room);
   }
   const auto suspects = find_suspects(job, excess);
@@ -153,9 +169,7 @@ void find_local_stall(RuleContext& context) {
     const auto local = [culprits = suspects->ranks, excess](std::size_t s, std::span<double> row) {
       for (const std::size_t r : culprits) row[r] = std::max(0.0, excess.at(s, r));
     };
-    context.model.measured().own_stall.push_back(local);
-    context.local_fixed.own_stall.push_back(local);
-    context.model.settle();
+    book_own_stall(context, local);
   }
   Candidate candidate =
       describe_effect(context, *suspects, FactKind::stall_excess, context.local_fixed, false);

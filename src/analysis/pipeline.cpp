@@ -21,9 +21,9 @@ PipelineForm::PipelineForm(const Job& job)
   const RunTimings& run = job.run();
   if (job.stages() < 2) return;
   if (run.workload.microbatches) {
-    schedule_ = Schedule::build(run.workload.pipeline_schedule, job.stages(),
-                                *run.workload.microbatches,
-                                std::max(1, run.workload.virtual_stages));
+    schedule_ =
+        Schedule::build(run.workload.pipeline_schedule, job.stages(), *run.workload.microbatches,
+                        std::max(1, run.workload.virtual_stages));
   }
   if (run.forward.empty() || run.backward.empty()) return;
   for (std::size_t p = 0; p < forward_share_.size(); ++p) {
@@ -57,7 +57,8 @@ std::span<const double> PipelineForm::times(std::span<const double> compute, dou
   const auto stages = static_cast<std::size_t>(job_.stages());
   std::fill(stage_compute_.begin(), stage_compute_.end(), 0.0);
   for (std::size_t r = 0; r < compute.size(); ++r) {
-    // Peers inside a stage of a pipeline (tensor parallel ...) run in lock-step: the slowest counts.
+    // Peers inside a stage of a pipeline (tensor parallel ...) run in lock-step: the slowest
+    // counts.
     double& cell = stage_compute_[static_cast<std::size_t>(job_.pipeline_of(r)) * stages +
                                   static_cast<std::size_t>(job_.stage_of(r))];
     cell = std::max(cell, compute[r] + inner);

@@ -21,9 +21,9 @@ class PipelineForm {
  public:
   explicit PipelineForm(const Job& job);
 
-  // Seconds of each pipeline for one step's compute, one value a rank in `compute`, to each of which
-  // `inner` seconds of lock-step transfer are added. A pipeline whose stage was not recorded counts
-  // the stages that were. The span is valid until the next call.
+  // Seconds of each pipeline for one step's compute, one value a rank in `compute`, to each of
+  // which `inner` seconds of lock-step transfer are added. A pipeline whose stage was not recorded
+  // counts the stages that were. The span is valid until the next call.
   std::span<const double> times(std::span<const double> compute, double inner = 0.0);
 
   // The slowest pipeline.

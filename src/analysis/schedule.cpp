@@ -14,8 +14,8 @@ struct Step {
   bool forward;
 };
 
-// The k-th forward (or backward) of any stage: microbatches come in groups as large as the number of
-// stages, and a group passes through all chunks before the next one starts.
+// The k-th forward (or backward) of any stage: microbatches come in groups as large as the number
+// of stages, and a group passes through all chunks before the next one starts.
 Step virtual_step(int k, int stages, int chunks, bool forward) {
   const int in_group = k % (stages * chunks);
   const int chunk = in_group / stages;

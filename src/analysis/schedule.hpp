@@ -20,8 +20,8 @@ namespace mfu::analysis {
 // Transfers between stages take no time here; they are accounted elsewhere.
 class Schedule {
  public:
-  // Nothing where the schedule cannot be built: interleaved with microbatches that the stages do not
-  // divide, or more operations than are worth replaying.
+  // Nothing where the schedule cannot be built: interleaved with microbatches that the stages do
+  // not divide, or more operations than are worth replaying.
   static std::optional<Schedule> build(PipelineSchedule kind, int stages, int microbatches,
                                        int chunks);
 
@@ -39,7 +39,7 @@ class Schedule {
   };
   std::vector<Operation> operations_;  // in an order in which every need is met before
   std::size_t stages_ = 1;
-  double pieces_ = 1.0;                // microbatches x chunks: operations of a stage and direction
+  double pieces_ = 1.0;  // microbatches x chunks: operations of a stage and direction
   std::vector<double> ends_, free_at_, forward_seconds_, backward_seconds_;
 };
 

@@ -39,7 +39,8 @@ std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t ste
                                  [](const auto& entry) { return entry.second.size() < 2; });
   if (alone) {
     std::vector<std::size_t> all;
-    for (const auto& [stage, groups] : by_stage) all.insert(all.end(), groups.begin(), groups.end());
+    for (const auto& [stage, groups] : by_stage)
+      all.insert(all.end(), groups.begin(), groups.end());
     by_stage = {{0, std::move(all)}};
   }
   std::optional<SlowGroup> worst;
@@ -122,13 +123,14 @@ void find_slow_link(RuleContext& context) {
         {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
   }
 
-  // Peers of a slow group idle meanwhile. Where idle time is recorded alike, it was taken for a common
-  // stall until here.
+  // Peers of a slow group idle meanwhile. Where idle time is recorded alike, it was taken for a
+  // common stall until here.
   Scenario& measured = context.model.measured();
   if (context.model.attribution().stall == StallMeaning::shared) {
     for (std::size_t s = 0; s < job.steps(); ++s) {
       const double room = context.model.unexplained()[s];
-      measured.common_stall[s] = std::max(0.0, measured.common_stall[s] - std::max(0.0, effect[s] - room));
+      measured.common_stall[s] =
+          std::max(0.0, measured.common_stall[s] - std::max(0.0, effect[s] - room));
     }
   }
   measured.link = effect;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kLeastShare = 0.02;  // of the step: smaller mean excesses are not looked at
 constexpr double kLeastBurstShare = 0.01;
-constexpr double kBurstFloor = 0.05;  // of the step
+constexpr double kBurstFloor = 0.05;         // of the step
 constexpr double kBurstConcentration = 0.7;  // of all burst seconds
 
 double spread_of(std::vector<double> values) {
@@ -101,6 +101,22 @@ std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> ef
   return result;
 }
 
+// Places that are bad for one reason burst in the same steps; pauses at random do not.
+bool act_together(const Job& job, const Column& excess, const std::vector<std::size_t>& ranks) {
+  if (ranks.size() < 2) return true;
+  const double floor = kBurstFloor * job.mean_step();
+  std::size_t any = 0;
+  std::size_t acting = 0;
+  for (std::size_t s = 0; s < excess.steps(); ++s) {
+    std::size_t here = 0;
+    for (const std::size_t r : ranks) here += excess.at(s, r) > floor;
+    any += here > 0;
+    acting += here;
+  }
+  return static_cast<double>(acting) >=
+         0.5 * static_cast<double>(any) * static_cast<double>(ranks.size());
+}
+
 }  // namespace
 
 void excess_over_peers(const Job& job, std::span<const double> row, std::span<double> excess) {
@@ -149,6 +165,7 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
     if (result->is_culprit[r]) theirs.add(burst_effect[r]);
   }
   if (theirs.value() < kBurstConcentration * all.value()) return std::nullopt;
+  if (!act_together(job, excess, result->ranks)) return std::nullopt;
   return result;
 }
 

@@ -26,8 +26,9 @@ void excess_over_peers(const Job& job, std::span<const double> row, std::span<do
 [[nodiscard]] std::optional<Suspects> find_suspects(const Job& job, std::span<const double> effect,
                                                     double least);
 
-// Do the suspects fill one logical place that spans several physical ones: all replicas of an expert
-// or context slice, or a whole data-parallel replica of several stages or nodes? Work put them there.
+// Do the suspects fill one logical place that spans several physical ones: all replicas of an
+// expert or context slice, or a whole data-parallel replica of several stages or nodes? Work put
+// them there.
 [[nodiscard]] std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects);
 
 // First the mean excess, then bursts: see find_suspects. `excess` is [step][rank].

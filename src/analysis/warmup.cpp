@@ -25,12 +25,18 @@ std::vector<std::int64_t> Job::drop_warmup() {
     least_stall.push_back(*std::min_element(o.begin(), o.end()));
     least_comm.push_back(*std::min_element(m.begin(), m.end()));
   }
-  const double usual_step = median(step_seconds_);
-  const double usual_compute = median(compute_level);
-  const double usual_stall = median(least_stall);
-  const double usual_comm = median(least_comm);
   std::size_t leading = 0;
   const std::size_t most = std::min(kMostSteps, steps() / 4);
+  // What is usual is taken from the steps right after the possible warm-up: a run that slows down
+  // later must not make its first steps look quick.
+  const auto usual = [&](const std::vector<double>& values) {
+    const std::size_t end = std::min(values.size(), std::max(3 * most, most + 8));
+    return median(std::span<const double>(values).subspan(most, end - most));
+  };
+  const double usual_step = usual(step_seconds_);
+  const double usual_compute = usual(compute_level);
+  const double usual_stall = usual(least_stall);
+  const double usual_comm = usual(least_comm);
   while (leading < most && step_seconds_[leading] > kSlowStep * usual_step) {
     const double idle = kIdleShare * step_seconds_[leading];
     if (compute_level[leading] <= kSlowCompute * usual_compute &&
