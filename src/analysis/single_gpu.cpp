@@ -63,6 +63,18 @@ void add_clock_evidence(const Job& job, Finding& finding) {
   }
 }
 
+// A drift starts from its first steps: the first fifth has drifted already. The lowest short window
+// of that fifth, since a last slow step of the warm-up may stand before it.
+double level_at_start(std::span<const double> levels) {
+  const std::size_t window = std::min(levels.size(), std::max<std::size_t>(3, levels.size() / 20));
+  const std::size_t end = std::max(levels.size() / 5, window);
+  double lowest = mean(levels.first(window));
+  for (std::size_t i = 1; i + window <= end; ++i) {
+    lowest = std::min(lowest, mean(levels.subspan(i, window)));
+  }
+  return lowest;
+}
+
 // Compute of all ranks scaled so that its level in step s becomes `level[s]`.
 RowEdit at_level(std::vector<double> factor) {
   return [factor = std::move(factor)](std::size_t s, std::span<double> row) {
@@ -90,11 +102,7 @@ void find_slowdown(RuleContext& context) {
       (course.persistence == Persistence::onset || course.persistence == Persistence::drift) &&
       course.after - course.before > kLeastRise * (floor_level + course.before);
   if (rises) {
-    // A drift starts from its first steps: the first fifth has drifted already.
-    const std::size_t start = std::max<std::size_t>(3, levels.size() / 20);
-    const double before =
-        course.onset ? floor_level + course.before
-                     : mean(std::span<const double>(levels).first(std::min(start, levels.size())));
+    const double before = course.onset ? floor_level + course.before : level_at_start(levels);
     finding.persistence = course.persistence;
     if (course.onset) finding.onset_step = context.step_ids[*course.onset];
     finding.facts.push_back({FactKind::slowdown, before, floor_level + course.after, 0, 0, {}});

@@ -148,23 +148,24 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   std::vector<double> effect(job.ranks());
   std::vector<double> burst_effect(job.ranks());
   std::vector<double> series(steps);
+  Sum all_bursts;
   for (std::size_t r = 0; r < job.ranks(); ++r) {
     for (std::size_t s = 0; s < steps; ++s) series[s] = excess.at(s, r);
-    effect[r] = mean(series);
-    burst_effect[r] = mean(split_bursts(series, kBurstFloor * mean_step).excess);
+    // One step proves nothing about a place: the largest is left out, and a single burst is none.
+    const double largest = *std::max_element(series.begin(), series.end());
+    effect[r] = (sum(series) - largest) / static_cast<double>(std::max<std::size_t>(1, steps - 1));
+    const BurstSplit split = split_bursts(series, kBurstFloor * mean_step);
+    burst_effect[r] = split.on_count > 1 ? mean(split.excess) : 0.0;
+    all_bursts.add(mean(split.excess));
   }
   auto result = find_suspects(job, effect, kLeastShare * mean_step);
   if (result) return result;
   result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
   if (!result) return result;
   // A few bursts at random fall on some rank first. A bad place holds most of them.
-  Sum all;
   Sum theirs;
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    all.add(burst_effect[r]);
-    if (result->is_culprit[r]) theirs.add(burst_effect[r]);
-  }
-  if (theirs.value() < kBurstConcentration * all.value()) return std::nullopt;
+  for (const std::size_t r : result->ranks) theirs.add(burst_effect[r]);
+  if (theirs.value() < kBurstConcentration * all_bursts.value()) return std::nullopt;
   if (!act_together(job, excess, result->ranks)) return std::nullopt;
   return result;
 }
