@@ -1,6 +1,7 @@
 // Rules on what all ranks have in common: stalls and exposed transfer. Each is split into its
 // bursts and its level, since a checkpoint and a slow input pipeline have different owners.
 #include <algorithm>
+#include <memory>
 
 #include "analysis/candidate.hpp"
 #include "base/robust.hpp"
@@ -73,14 +74,14 @@ void book_scattered_stalls(RuleContext& context) {
   if (job.stages() < 2 || attribution.bubbles_in_stall || job.run().waits_in == WaitsIn::stall) {
     return;
   }
-  Column bursts(job.steps(), job.ranks());
+  const auto bursts = std::make_shared<Column>(job.steps(), job.ranks());
   std::vector<double> series(job.steps());
   bool any = false;
   for (std::size_t r = 0; r < job.ranks(); ++r) {
     for (std::size_t s = 0; s < job.steps(); ++s) series[s] = job.stall(s)[r];
     const BurstSplit split = split_bursts(series, 0.02 * context.mean_step());
     any = any || split.on_count > 0;
-    for (std::size_t s = 0; s < job.steps(); ++s) bursts.at(s, r) = split.excess[s];
+    for (std::size_t s = 0; s < job.steps(); ++s) bursts->at(s, r) = split.excess[s];
   }
   if (!any) return;
   std::vector<double> room = context.model.unexplained();
@@ -88,10 +89,10 @@ void book_scattered_stalls(RuleContext& context) {
     for (std::size_t s = 0; s < room.size(); ++s) room[s] += context.model.measured().transfer[s];
   }
   book_own_stall(
-      context, [bursts = std::move(bursts), room = std::move(room),
-                common = context.local_fixed.common_stall](std::size_t s, std::span<double> row) {
+      context, [bursts, room = std::move(room), common = context.local_fixed.common_stall](
+                   std::size_t s, std::span<double> row) {
         for (std::size_t r = 0; r < row.size(); ++r) {
-          row[r] = std::max(row[r], std::clamp(bursts.at(s, r) - common[s], 0.0, room[s]));
+          row[r] = std::max(row[r], std::clamp(bursts->at(s, r) - common[s], 0.0, room[s]));
         }
       });
 }

@@ -1,6 +1,7 @@
 // Rule: one place computes longer than its stage peers.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "analysis/suspects.hpp"
 #include "base/robust.hpp"
@@ -155,7 +156,9 @@ void find_local_stall(RuleContext& context) {
   const bool own = attribution.stall == StallMeaning::own;
   // One stage and waits in the idle time: an own stall and a wait look the same.
   if (!own && job.stages() == 1) return;
-  Column excess(job.steps(), job.ranks());
+  // Shared: scenarios are copied, and each copy of an edit must not hold the table again.
+  const auto shared = std::make_shared<Column>(job.steps(), job.ranks());
+  Column& excess = *shared;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     excess_over_peers(job, job.stall(s), excess.row(s));
     if (own) continue;
@@ -166,8 +169,8 @@ void find_local_stall(RuleContext& context) {
   if (!suspects) return;
   if (!own) {
     // Only what these ranks lack beyond their peers is theirs, as far as the step has room for it.
-    const auto local = [culprits = suspects->ranks, excess](std::size_t s, std::span<double> row) {
-      for (const std::size_t r : culprits) row[r] = std::max(0.0, excess.at(s, r));
+    const auto local = [culprits = suspects->ranks, shared](std::size_t s, std::span<double> row) {
+      for (const std::size_t r : culprits) row[r] = std::max(0.0, shared->at(s, r));
     };
     book_own_stall(context, local);
   }
