@@ -1,16 +1,26 @@
 # Everything comes from the distribution, through find_package.
+if(MFU_STATIC)
+  # Archives only: find_package(ZLIB) would take the shared object.
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
+find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 
-# Distributions ship fmt and spdlog as shared objects; a static build takes their headers.
 if(MFU_STATIC)
-  add_library(mfu_fmt ALIAS fmt::fmt-header-only)
-  add_library(mfu_spdlog ALIAS spdlog::spdlog_header_only)
-  set(ZLIB_USE_STATIC_LIBS ON)
+  # Distributions ship fmt and spdlog as shared objects; a static build takes their headers.
+  # spdlog's own header-only target links the shared fmt, so it is not used.
+  set(MFU_FMT fmt::fmt-header-only)
+  add_library(mfu_spdlog INTERFACE)
+  target_compile_definitions(mfu_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
+  target_include_directories(mfu_spdlog SYSTEM INTERFACE
+    $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(mfu_spdlog INTERFACE fmt::fmt-header-only Threads::Threads)
 else()
-  add_library(mfu_fmt ALIAS fmt::fmt)
+  set(MFU_FMT fmt::fmt)
   add_library(mfu_spdlog ALIAS spdlog::spdlog)
 endif()
+add_library(mfu_fmt ALIAS ${MFU_FMT})

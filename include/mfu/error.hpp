@@ -25,11 +25,11 @@ enum class ErrorKind {
 
 // Where something was found. Every field may be absent; `what` is the logical place.
 struct Place {
-  std::string file;             // as the user named it; "-" is standard input
-  std::int64_t line = 0;        // from 1; 0: not known
-  std::int64_t column = 0;      // in bytes, from 1; 0: not known
+  std::string file{};             // as the user named it; "-" is standard input
+  std::int64_t line = 0;          // from 1; 0: not known
+  std::int64_t column = 0;        // in bytes, from 1; 0: not known
   std::int64_t byte_offset = -1;  // from 0; -1: not known. Shown only when the line is not known
-  std::string what;             // e.g. "rank 3, compute, index 7" or "hardware.count"
+  std::string what{};             // e.g. "rank 3, compute, index 7" or "hardware.count"
 
   [[nodiscard]] bool empty() const noexcept;
   // "run.json:3:17 (rank 3, compute, index 7)"; parts that are not known are left out.
@@ -72,7 +72,8 @@ struct Note {
   Place first;       // of the first occurrence
 };
 
-// Collects notes in the order of first occurrence; a code that comes again is counted, not repeated.
+// Collects notes in the order of first occurrence; a code that comes again is counted, not
+// repeated.
 class Notes {
  public:
   void add(std::string code, Severity severity, std::string text, Place place = {},

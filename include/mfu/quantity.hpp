@@ -10,7 +10,8 @@ namespace mfu {
 // `what` names the option in the error. Throws Error{usage}.
 [[nodiscard]] double parse_ratio(std::string_view text, std::string_view what);
 
-// Seconds with a unit: "12.9s", "810ms", "35us", "2m", "1.5h". A unit is required. Throws Error{usage}.
+// Seconds with a unit: "12.9s", "810ms", "35us", "2m", "1.5h". A unit is required. Throws
+// Error{usage}.
 [[nodiscard]] double parse_seconds(std::string_view text, std::string_view what);
 
 // Text of a duration, four significant digits at most: "12.90 s", "810.0 ms", "35.00 us".

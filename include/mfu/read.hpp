@@ -21,11 +21,11 @@ struct ReadResult {
   std::vector<InputInfo> inputs;
 };
 
-// Reads one run from one or more files; "-" is standard input (once). Several files are one run when
-// their headers agree; else Error{format} names the key. Memory: the columns, plus what one column
-// needs while it is turned; independent of the size of the text.
-// Throws Error{io} when a file cannot be read, Error{format} with file:line:column on broken input,
-// Error{unsupported} on a newer schema, Error{insufficient} when there is no rank.
+// Reads one run from one or more files; "-" is standard input (once). Several files are one run
+// when their headers agree; else Error{format} names the key. Memory: the columns, plus what one
+// column needs while it is turned; independent of the size of the text. Throws Error{io} when a
+// file cannot be read, Error{format} with file:line:column on broken input, Error{unsupported} on a
+// newer schema, Error{insufficient} when there is no rank.
 [[nodiscard]] ReadResult read_run(const std::vector<std::string>& paths, Notes& notes);
 
 }  // namespace mfu

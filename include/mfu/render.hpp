@@ -11,9 +11,9 @@
 namespace mfu {
 
 struct RenderStyle {
-  int width = 80;       // columns
-  bool color = false;   // ANSI escape sequences
-  bool utf8 = false;    // bars and arrows beyond ASCII
+  int width = 80;      // columns
+  bool color = false;  // ANSI escape sequences
+  bool utf8 = false;   // bars and arrows beyond ASCII
 };
 
 struct Renderer {

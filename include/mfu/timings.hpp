@@ -1,10 +1,10 @@
-// RunTimings: what every input is reduced to. Per rank and step, in seconds: compute, communication,
-// stall, waiting. Contract of the document: the format `mfu.run/1`.
+// RunTimings: what every input is reduced to. Per rank and step, in seconds: compute,
+// communication, stall, waiting. Contract of the document: the format `mfu.run/1`.
 //
 // After build() (src/timings) the following holds, and analysis relies on it:
 //   ranks are in ascending order of `rank`, each once; steps are ascending, each once;
-//   every column that is present has steps() x ranks() values, finite and >= 0, or NaN for a missing
-//   sample (absent is not zero); compute, comm and stall are always present.
+//   every column that is present has steps() x ranks() values, finite and >= 0, or NaN for a
+//   missing sample (absent is not zero); compute, comm and stall are always present.
 #pragma once
 
 #include <array>
@@ -55,10 +55,10 @@ struct RankTelemetry {
 
 struct RankInfo {
   std::int64_t rank = 0;
-  std::string node;             // empty: not known
-  std::optional<int> gpu;       // index within the node
-  std::string leaf_switch;      // leaf switch or rail; empty: not known
-  Coords coords;                // given, or derived from the sizes in Parallelism
+  std::string node;         // empty: not known
+  std::optional<int> gpu;   // index within the node
+  std::string leaf_switch;  // leaf switch or rail; empty: not known
+  Coords coords;            // given, or derived from the sizes in Parallelism
   RankTelemetry telemetry;
 };
 
@@ -96,16 +96,16 @@ struct Workload {
   std::optional<int> microbatches;        // per pipeline and step
   PipelineSchedule pipeline_schedule = PipelineSchedule::one_f_one_b;
   bool pipeline_schedule_given = false;
-  int virtual_stages = 1;                 // model chunks per rank (interleaved)
-  std::optional<double> flops_per_step;   // of the whole job, under the named convention
+  int virtual_stages = 1;                // model chunks per rank (interleaved)
+  std::optional<double> flops_per_step;  // of the whole job, under the named convention
   std::optional<Recompute> recompute;
 };
 
 struct Hardware {
-  std::string chip;                     // as given; empty: not given
-  std::string precision;                // as given; empty: not given
-  std::optional<std::int64_t> count;    // GPUs whose work and peak are counted
-  std::optional<double> peak_tflops;    // overrides the chip's
+  std::string chip;                   // as given; empty: not given
+  std::string precision;              // as given; empty: not given
+  std::optional<std::int64_t> count;  // GPUs whose work and peak are counted
+  std::optional<double> peak_tflops;  // overrides the chip's
 };
 
 struct Parallelism {
@@ -162,14 +162,15 @@ struct RunTimings {
 struct Selection {
   std::optional<std::int64_t> first_step;  // ids, both ends included
   std::optional<std::int64_t> last_step;
-  std::size_t skip = 0;                    // leading steps, after the range
-  std::vector<std::int64_t> ranks;         // empty: all
+  std::size_t skip = 0;             // leading steps, after the range
+  std::vector<std::int64_t> ranks;  // empty: all
 };
 
 class Notes;
 
 // Keeps what the selection names. The declared counts stay as they are: a rank that was left out is
-// still part of the job. Throws Error{usage} when a named rank is not in the run or no step is left.
+// still part of the job. Throws Error{usage} when a named rank is not in the run or no step is
+// left.
 [[nodiscard]] RunTimings select(RunTimings run, const Selection& selection, Notes& notes);
 
 }  // namespace mfu

@@ -1,0 +1,133 @@
+#include "command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "base/nearest.hpp"
+#include "commands.hpp"
+#include "mfu/render.hpp"
+#include "mfu/version.hpp"
+#include "options.hpp"
+#include "terminal.hpp"
+
+namespace mfu::app {
+namespace {
+
+constexpr int kAnswered = 0;
+constexpr int kNotAnswered = 2;
+constexpr int kBug = 70;
+constexpr int kClosedPipe = 141;
+
+struct Command {
+  std::string_view name;
+  // Declares the command; the returned function runs it after parsing.
+  std::function<int()> (*add)(CLI::App& parent);
+};
+
+constexpr std::array kCommands{
+    Command{"diagnose", add_diagnose},
+};
+
+constexpr std::string_view kExamples =
+    "Examples:\n"
+    "  mfu diagnose run.json                    where the step's time goes, and why\n"
+    "  mfu diagnose rank*.jsonl --json          the same for programs\n"
+    "  zcat run.json.gz | mfu diagnose -        from standard input (gzip works too)\n"
+    "  mfu diagnose run.json --min-mfu 40%      exit 1 when the MFU is lower\n"
+    "\n"
+    "Exit codes: 0 answered, 1 a gate failed, 2 not answered, 70 a bug in mfu.";
+
+[[noreturn]] void refuse_command(const std::string& name) {
+  std::array<std::string_view, kCommands.size()> names;
+  std::transform(kCommands.begin(), kCommands.end(), names.begin(),
+                 [](const Command& command) { return command.name; });
+  const bool option = name.size() > 1 && name.front() == '-';
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown {} '{}'", option ? "option" : "command", name.substr(0, 80)), {},
+              option ? "mfu --help lists commands and options" : name_hint(name, names));
+}
+
+void say_error(const Error& error) {
+  const std::string place = error.place().str();
+  say(fmt::format("mfu: error: {}{}{}", place, place.empty() ? "" : ": ", error.message()));
+  if (!error.hint().empty()) say("  hint: " + error.hint());
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments) {
+  CLI::App top("Model FLOPs Utilization and where the step's time goes.", "mfu");
+  top.get_formatter()->column_width(30);
+  top.set_help_flag("-h,--help", "This help");
+  top.set_version_flag("--version", std::string(version()), "The version");
+  top.footer(std::string(kExamples));
+  top.allow_extras();
+
+  std::vector<std::pair<CLI::App*, std::function<int()>>> commands;
+  for (const Command& command : kCommands) {
+    std::function<int()> run = command.add(top);
+    commands.emplace_back(top.get_subcommand(std::string(command.name)), std::move(run));
+  }
+  if (arguments.empty()) {
+    Output::standard().write(top.help());
+    return kNotAnswered;
+  }
+  try {
+    // CLI11 takes the arguments last first.
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    top.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    Output::standard().write(top.help());
+    return kAnswered;
+  } catch (const CLI::CallForVersion&) {
+    Output::standard().write(fmt::format("mfu {}\n", version()));
+    return kAnswered;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, error.what(), {}, "mfu --help shows how");
+  }
+  for (const auto& [command, run] : commands) {
+    if (command->parsed()) return run();
+  }
+  const std::vector<std::string> rest = top.remaining();
+  refuse_command(rest.empty() ? std::string() : rest.front());
+}
+
+int report_error(const Error& error, const std::vector<std::string>& arguments) {
+  if (const auto* several = dynamic_cast<const UsageErrors*>(&error)) {
+    for (const Error& one : several->all()) say_error(one);
+  } else {
+    say_error(error);
+  }
+  if (!wants_json(arguments)) return kNotAnswered;
+  std::string command;
+  for (const Command& known : kCommands) {
+    if (std::find(arguments.begin(), arguments.end(), known.name) != arguments.end()) {
+      command = known.name;
+      break;
+    }
+  }
+  try {
+    Output::standard().write(render_error_json(error, command, version(), kNotAnswered));
+  } catch (const ClosedPipe&) {
+    return kClosedPipe;
+  } catch (const Error& unwritten) {
+    say_error(unwritten);
+  }
+  return kNotAnswered;
+}
+
+int report_bug(const char* what) {
+  say(fmt::format("mfu: internal error: {}", what));
+  say("  hint: this is a bug in mfu; please report it with the command line and the file");
+  return kBug;
+}
+
+}  // namespace mfu::app

@@ -1,0 +1,11 @@
+// The commands: one file each, one line each in command_line.cpp.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace mfu::app {
+
+[[nodiscard]] std::function<int()> add_diagnose(CLI::App& parent);
+
+}  // namespace mfu::app

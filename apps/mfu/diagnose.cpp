@@ -1,0 +1,195 @@
+// mfu diagnose FILE...: one run, where its time goes and whose fault it is.
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "mfu/analyze.hpp"
+#include "mfu/quantity.hpp"
+#include "mfu/read.hpp"
+#include "mfu/render.hpp"
+#include "mfu/report.hpp"
+#include "mfu/version.hpp"
+#include "options.hpp"
+#include "terminal.hpp"
+
+namespace mfu::app {
+namespace {
+
+struct DiagnoseText {
+  std::vector<std::string> files;
+  OutputText output;
+  SelectionText selection;
+  AnalysisText analysis;
+  GateText gates;
+  bool verbose = false;
+};
+
+// Talk for -v: what is done, and how long it takes.
+class Progress {
+ public:
+  explicit Progress(bool verbose)
+      : log_("mfu", std::make_shared<spdlog::sinks::stderr_sink_st>()),
+        started_(std::chrono::steady_clock::now()) {
+    log_.set_pattern("mfu: %v");
+    log_.set_level(verbose ? spdlog::level::info : spdlog::level::off);
+  }
+  void done(const std::string& what) {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started_;
+    log_.info("{:8.3f} s  {}", seconds.count(), what);
+  }
+
+ private:
+  spdlog::logger log_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+void say_notes(const std::vector<Note>& notes, bool verbose) {
+  for (const Note& note : notes) {
+    if (note.severity == Severity::info && !verbose) continue;
+    const std::string place = note.first.str();
+    say(fmt::format("mfu: note: {}{}{}{}", place, place.empty() ? "" : ": ", note.text,
+                    note.count > 1 ? fmt::format(" ({} times)", note.count) : std::string()));
+  }
+}
+
+void refuse_if_strict(const std::vector<Note>& notes, const DiagnoseSection& section) {
+  std::string texts;
+  const Note* first = nullptr;
+  for (const Note& note : notes) {
+    if (note.severity == Severity::info) continue;
+    if (first == nullptr) first = &note;
+    texts += (texts.empty() ? "" : "; ") + note.text;
+  }
+  if (first != nullptr) {
+    throw Error(ErrorKind::insufficient, "--strict: " + texts, first->first,
+                "without --strict the run is diagnosed all the same");
+  }
+  if (section.diagnosis.headline.impossible) {
+    throw Error(ErrorKind::insufficient,
+                fmt::format("--strict: an MFU of {} is impossible",
+                            format_percent(section.diagnosis.headline.mfu.value_or(0.0))),
+                {}, section.impossible_because.empty() ? "" : section.impossible_because.front());
+  }
+}
+
+Gate judge_min_mfu(const GateLimits& limits, const DiagnoseSection& section) {
+  const Headline& headline = section.diagnosis.headline;
+  Place place;
+  place.what = "--min-mfu";
+  if (!headline.mfu) {
+    throw Error(ErrorKind::insufficient, "the MFU is not known, so it cannot be judged", place,
+                section.mfu_missing);
+  }
+  if (headline.impossible) {
+    throw Error(ErrorKind::insufficient,
+                fmt::format("an MFU of {} is impossible, so it cannot be judged",
+                            format_percent(*headline.mfu)),
+                place,
+                section.impossible_because.empty() ? "" : section.impossible_because.front());
+  }
+  return {"min-mfu", limits.min_mfu_text, headline.mfu, format_percent(*headline.mfu),
+          *headline.mfu >= limits.min_mfu.value_or(0.0)};
+}
+
+Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
+  const auto listed = [&](Family family) {
+    return std::find(limits.fail_on.begin(), limits.fail_on.end(), family) != limits.fail_on.end();
+  };
+  bool failed = listed(verdict.family);
+  if (verdict.family == Family::mixed) {
+    failed = failed || std::any_of(verdict.families.begin(), verdict.families.end(), listed);
+  }
+  return {"fail-on", limits.fail_on_text, std::nullopt, std::string(to_string(verdict.family)),
+          !failed};
+}
+
+int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
+  Problems problems;
+  refuse_unknown_options(command, problems);
+  if (text.files.empty()) {
+    problems.add(Error(ErrorKind::usage, "no file to diagnose", {},
+                       "mfu diagnose run.json; '-' is standard input"));
+  }
+  const Selection selection = parse_selection(text.selection, problems);
+  const DiagnoseOptions options = parse_analysis(text.analysis, problems);
+  const GateLimits limits = parse_gates(text.gates, problems);
+  problems.throw_if_any();  // before any file is created
+  std::vector<OutputTarget> targets = open_outputs(text.output, problems);
+  problems.throw_if_any();
+
+  Progress progress(text.verbose);
+  Notes notes;
+  ReadResult read = read_run(text.files, notes);
+  for (const InputInfo& input : read.inputs) {
+    progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
+                              format_si(static_cast<double>(input.bytes), "B")));
+  }
+  const RunTimings run = select(std::move(read.run), selection, notes);
+  progress.done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
+                            format_si(static_cast<double>(run.column_bytes()), "B")));
+  Diagnosis diagnosis = diagnose(run, options, notes);
+  progress.done("diagnosed");
+
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "diagnose";
+  report.inputs = std::move(read.inputs);
+  report.notes = notes.all();
+  report.diagnose = describe(std::move(diagnosis), run);
+
+  // Before the notes: what they say is part of the refusal.
+  if (limits.strict) refuse_if_strict(report.notes, *report.diagnose);
+  const bool text_on_standard_output =
+      std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
+        return target.output.is_standard() && target.renderer->format == "text";
+      });
+  if (text_on_standard_output) say_notes(report.notes, text.verbose);
+  if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, *report.diagnose));
+  if (!limits.fail_on.empty()) {
+    report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
+  }
+  const bool failed = std::any_of(report.gates.begin(), report.gates.end(),
+                                  [](const Gate& gate) { return !gate.passed; });
+  report.exit_code = failed ? 1 : 0;
+
+  const RenderStyle terminal = standard_output_style();
+  for (OutputTarget& target : targets) {
+    target.output.write(
+        target.renderer->render(report, target.output.is_standard() ? terminal : RenderStyle{}));
+  }
+  progress.done("written");
+  return report.exit_code;
+}
+
+}  // namespace
+
+std::function<int()> add_diagnose(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("diagnose", "Where the step's time goes, and whose fault it is");
+  const auto text = std::make_shared<DiagnoseText>();
+  command->add_option("FILE", text->files, "mfu.run/1: JSON, JSON Lines, gzip; '-': stdin")
+      ->type_name("");
+  add_output_options(*command, text->output);
+  add_gate_options(*command, text->gates);
+  add_selection_options(*command, text->selection);
+  add_analysis_options(*command, text->analysis);
+  command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
+  command->allow_extras();
+  command->footer(
+      "Examples:\n"
+      "  mfu diagnose run.json\n"
+      "  mfu diagnose rank*.jsonl --steps 21..500 --json\n"
+      "  mfu diagnose run.json --min-mfu 40% --fail-on straggler,stall\n"
+      "  mfu diagnose run.json.gz --out json:report.json --out text:report.txt");
+  return [command, text] { return run_diagnose(*command, *text); };
+}
+
+}  // namespace mfu::app

@@ -1,0 +1,124 @@
+#include "terminal.hpp"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "mfu/error.hpp"
+#include "render/columns.hpp"
+
+namespace mfu::app {
+namespace {
+
+extern "C" void on_interrupt(int /*signal*/) { _exit(130); }
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool locale_is_utf8() {
+  // The first of these that is set decides, as in setlocale.
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value = environment(name);
+    if (value.empty()) continue;
+    for (char& c : value) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+// The number of bytes that went out, or the errno as a negative number.
+long write_some(int descriptor, std::string_view bytes) {
+  const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+  return count >= 0 ? static_cast<long>(count) : -static_cast<long>(errno);
+}
+
+}  // namespace
+
+void prepare_process() {
+  std::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE instead
+  std::signal(SIGINT, on_interrupt);
+  // A standard stream that is closed would be reused by the next file that is opened, and results
+  // would go into it. Opened the wrong way round, it keeps failing as a closed one does.
+  for (const int descriptor : {0, 1, 2}) {
+    if (::fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+      const int opened = ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
+      if (opened != -1 && opened != descriptor) ::close(opened);
+    }
+  }
+}
+
+RenderStyle standard_output_style() {
+  RenderStyle style;
+  if (::isatty(1) != 1) return style;
+  winsize size{};
+  if (::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    style.width = std::min(80, static_cast<int>(size.ws_col));
+  }
+  style.color = environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  style.utf8 = locale_is_utf8();
+  return style;
+}
+
+Output Output::file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor == -1) {
+    Place place;
+    place.file = path;
+    throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
+                std::move(place));
+  }
+  return Output(path, descriptor);
+}
+
+Output::Output(Output&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Output::~Output() {
+  if (descriptor_ > 2) ::close(descriptor_);
+}
+
+void Output::write(std::string_view bytes) {
+  const auto fail = [this](int error) {
+    Place place;
+    place.file = is_standard() ? "standard output" : path_;
+    throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(error),
+                std::move(place));
+  };
+  // Pipes and devices cannot be truncated, and need not be.
+  if (!is_standard() && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
+  while (!bytes.empty()) {
+    const long count = write_some(descriptor_, bytes);
+    if (count == -EINTR) continue;
+    if (count == -EPIPE) throw ClosedPipe{};
+    if (count < 0) fail(static_cast<int>(-count));
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  // Some file systems report a full disk only here.
+  if (!is_standard() && ::close(std::exchange(descriptor_, -1)) == -1) fail(errno);
+}
+
+void say(std::string_view line) {
+  // Names of files and words out of them are part of what is said.
+  std::string text = render::printable(line);
+  text += '\n';
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const long count = write_some(2, rest);
+    if (count == -EINTR) continue;
+    if (count <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace mfu::app

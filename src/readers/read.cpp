@@ -1,0 +1,112 @@
+#include "mfu/read.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "readers/reader.hpp"
+
+namespace mfu {
+
+namespace {
+
+constexpr std::size_t kHeadBytes = 256 * 1024;
+
+// First match wins: the more particular format comes first.
+constexpr std::array<Reader, 2> kReaders{{
+    {"mfu.run/1 jsonl", sniff_run_jsonl, read_run_jsonl},
+    {"mfu.run/1 json", sniff_run_json, read_run_json},
+}};
+
+struct Signature {
+  std::string_view bytes;
+  std::string_view message;
+  std::string_view hint;
+};
+
+// What people hand over by mistake.
+constexpr std::array<Signature, 6> kForeign{{
+    {"\x28\xB5\x2F\xFD", "zstd data", "decompress it first: zstd -dc FILE | mfu diagnose -"},
+    {"PK\x03\x04", "a zip archive", "unpack it first"},
+    {"BZh", "bzip2 data", "decompress it first: bzip2 -dc FILE | mfu diagnose -"},
+    {"PAR1", "a Parquet file", "a mfu.run/1 document is JSON, JSON Lines or gzip of them"},
+    {"\xFF\xFE", "UTF-16 text", "save it as UTF-8"},
+    {"\xFE\xFF", "UTF-16 text", "save it as UTF-8"},
+}};
+
+const Reader& detect(ByteSource& source) {
+  const std::string_view head = source.peek(kHeadBytes);
+  for (const Reader& reader : kReaders) {
+    if (reader.sniff(head)) return reader;
+  }
+  Place where;
+  where.file = source.name();
+  const bool blank = head.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  if (blank) {
+    if (source.cut_off()) {
+      throw Error(ErrorKind::format, "the gzip data is cut off", std::move(where),
+                  "the file is not complete; gzip -t tells");
+    }
+    throw Error(ErrorKind::format, "the file is empty", std::move(where),
+                "a mfu.run/1 document is expected");
+  }
+  for (const Signature& foreign : kForeign) {
+    if (head.starts_with(foreign.bytes)) {
+      throw Error(ErrorKind::format, "is " + std::string(foreign.message), std::move(where),
+                  std::string(foreign.hint));
+    }
+  }
+  // The cursor finds the place and the words for what is wrong.
+  JsonCursor cursor(source);
+  std::string found = cursor.describe_next();
+  where = cursor.place();
+  throw Error(ErrorKind::format, "not a timing document: it starts with " + std::move(found),
+              std::move(where), "a mfu.run/1 document is a JSON object or JSON Lines");
+}
+
+}  // namespace
+
+ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::size_t)>& open,
+                        Notes& notes, std::size_t window) {
+  RunBuilder builder;
+  UnknownKeys unknown;
+  RunHeader first;
+  ReadResult result;
+  for (std::size_t i = 0; i < count; ++i) {
+    ByteSource source = open(i);
+    const Reader& reader = detect(source);
+    RunHeader header(source.name());
+    ReadJob job{source, builder, header, unknown, notes, window};
+    reader.read(job);
+    result.inputs.push_back({source.name(),
+                             std::string(reader.name) + (source.gzip() ? " (gzip)" : ""),
+                             source.raw_bytes()});
+    if (i == 0) {
+      first = std::move(header);
+    } else {
+      first.require_same(header);
+    }
+  }
+  first.apply(builder.run, unknown, notes);
+  unknown.report(notes);
+  result.run = builder.build(notes);
+  return result;
+}
+
+ReadResult read_run(const std::vector<std::string>& paths, Notes& notes) {
+  if (paths.empty())
+    throw Error(ErrorKind::usage, "no input file", {}, "name a file, or - for standard input");
+  if (std::count(paths.begin(), paths.end(), "-") > 1) {
+    throw Error(ErrorKind::usage, "standard input is named twice", {}, "- can be read once");
+  }
+  try {
+    return read_sources(
+        paths.size(), [&paths](std::size_t i) { return ByteSource::open(paths[i]); }, notes);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::io, "not enough memory for the columns of this run", {},
+                "read fewer steps or fewer ranks at a time");
+  }
+}
+
+}  // namespace mfu

@@ -1,0 +1,45 @@
+// What a reader is: a name, a look at the first bytes, and a function that fills a RunBuilder.
+// To add a format: one file, and one line in the array in read.cpp.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.hpp"
+#include "mfu/error.hpp"
+#include "mfu/read.hpp"
+#include "readers/run_header.hpp"
+#include "timings/builder.hpp"
+
+namespace mfu {
+
+struct ReadJob {
+  ByteSource& bytes;
+  RunBuilder& builder;
+  RunHeader& header;     // of this file
+  UnknownKeys& unknown;  // of all files
+  Notes& notes;
+  std::size_t window;  // bytes of the JSON window
+};
+
+struct Reader {
+  std::string_view name;
+  // `head`: the first bytes, decompressed, 256 KiB at most.
+  bool (*sniff)(std::string_view head);
+  void (*read)(ReadJob& job);
+};
+
+[[nodiscard]] bool sniff_run_json(std::string_view head);
+void read_run_json(ReadJob& job);
+[[nodiscard]] bool sniff_run_jsonl(std::string_view head);
+void read_run_jsonl(ReadJob& job);
+
+// What read_run() does. Sources are opened one at a time, when their turn comes: a job has
+// thousands of ranks, a process fewer descriptors. A small window is for tests.
+[[nodiscard]] ReadResult read_sources(std::size_t count,
+                                      const std::function<ByteSource(std::size_t)>& open,
+                                      Notes& notes, std::size_t window = 256 * 1024);
+
+}  // namespace mfu

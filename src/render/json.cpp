@@ -1,0 +1,264 @@
+// `mfu.report/1`: one object, stable key order, SI units. Unknown is null, with the reason beside
+// it.
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "render/renderers.hpp"
+
+namespace mfu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no NaN: what is not finite is not known.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+Json number(const std::optional<std::int64_t>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+// For words where absence is said by an empty text.
+Json text(std::string_view value) { return value.empty() ? Json(nullptr) : Json(value); }
+Json interval(const Interval& value) { return Json::array({number(value.lo), number(value.hi)}); }
+
+std::string_view clock_rule(const Clock& clock) {
+  switch (clock.rule) {
+    case ClockRule::datasheet:
+      return "datasheet";
+    case ClockRule::max:
+      return "max";
+    case ClockRule::base:
+      return "base";
+    case ClockRule::mhz:
+      return "mhz";
+  }
+  return "";
+}
+
+// Reasons for the nulls of `setup`, by key.
+Json setup_missing(const Setup& setup, const Json& values) {
+  Json reasons = Json::object();
+  const auto reason = [&](const char* key, const char* why) {
+    if (values.at(key).is_null()) reasons[key] = why;
+  };
+  reason("model", "the file names no model");
+  reason("params", "parameters are not counted by this command");
+  reason("active_params", "parameters are not counted by this command");
+  reason("chip", "the file has no hardware.chip");
+  reason("precision", "the file has no hardware.precision");
+  reason("peak_flops_per_gpu", "neither a chip with a precision nor hardware.peak_tflops is given");
+  reason("clock_mhz", setup.peak_given ? "the peak is given, not worked out from a clock"
+                                       : "no peak, so no clock that it means");
+  reason("convention", "the file names no convention");
+  reason("seq_len", "the file has no workload.seq_len");
+  reason("tokens_per_step", "neither tokens_per_step nor seq_len and global_batch are given");
+  reason("flops_per_step", "the file has no workload.flops_per_step");
+  return reasons;
+}
+
+Json setup_of(const DiagnoseSection& section) {
+  const Setup& setup = section.diagnosis.setup;
+  Json values = {
+      {"model", text(setup.model)},
+      {"params", nullptr},
+      {"active_params", nullptr},
+      {"chip", text(setup.chip_id)},
+      {"gpus", setup.gpus},
+      {"precision", text(setup.precision)},
+      {"peak_flops_per_gpu", number(setup.peak_flops_per_gpu)},
+      {"clock", clock_rule(setup.clock)},
+      {"clock_mhz", number(setup.clock_mhz)},
+      {"convention", text(setup.convention)},
+      {"fingerprint", section.fingerprint},
+      {"seq_len", number(setup.seq_len)},
+      {"tokens_per_step", number(setup.tokens_per_step)},
+      {"flops_per_step", number(setup.flops_per_step)},
+      {"reference", setup.reference == Reference::median ? "median" : "mean"},
+      {"recorded_ranks", setup.recorded_ranks},
+      {"expected_ranks", setup.expected_ranks},
+      {"peak_given", setup.peak_given},
+      {"stages", setup.stages},
+      {"microbatches", setup.microbatches ? Json(*setup.microbatches) : Json(nullptr)},
+  };
+  values["missing"] = setup_missing(setup, values);
+  return values;
+}
+
+Json headline_of(const DiagnoseSection& section) {
+  const Headline& headline = section.diagnosis.headline;
+  Json values = {
+      {"mfu", number(headline.mfu)},
+      {"mfu_missing", text(section.mfu_missing)},
+      {"status", section.status},
+      {"parallel_efficiency", number(headline.parallel_efficiency)},
+      {"step_seconds", number(headline.step_seconds)},
+      {"p95_seconds", number(headline.p95_seconds)},
+      {"tokens_per_second", number(headline.tokens_per_second)},
+  };
+  if (!headline.tokens_per_second) {
+    values["tokens_per_second_missing"] = "the file does not say how many tokens a step has";
+  }
+  if (headline.impossible) values["impossible_because"] = section.impossible_because;
+  return values;
+}
+
+Json factors_of(const std::vector<Factor>& factors) {
+  Json list = Json::array();
+  for (const Factor& factor : factors) {
+    Json entry = {{"id", to_string(factor.id)},
+                  {"value", number(factor.value)},
+                  {"loss_seconds", number(factor.loss_seconds)}};
+    if (!factor.parts.empty()) entry["parts"] = factors_of(factor.parts);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json parts_of(const std::vector<Part>& parts) {
+  Json list = Json::array();
+  for (const Part& part : parts) {
+    list.push_back({{"id", to_string(part.id)},
+                    {"seconds", number(part.seconds)},
+                    {"share", number(part.share)}});
+  }
+  return list;
+}
+
+Json families_of(const std::vector<Family>& families) {
+  Json list = Json::array();
+  for (const Family family : families) list.push_back(to_string(family));
+  return list;
+}
+
+Json culprits_of(const Culprits& culprits) {
+  return {{"ranks", culprits.ranks},
+          {"nodes", culprits.nodes},
+          {"stages", culprits.stages},
+          {"groups", culprits.groups}};
+}
+
+Json verdict_of(const DiagnoseSection& section) {
+  const Verdict& verdict = section.diagnosis.verdict;
+  Json values = {
+      {"family", to_string(verdict.family)},
+      {"families", families_of(verdict.families)},
+      {"locality", to_string(verdict.locality)},
+      {"culprits", culprits_of(verdict.culprits)},
+      {"persistence", verdict.persistence == Persistence::none
+                          ? Json(nullptr)
+                          : Json(to_string(verdict.persistence))},
+      {"onset_step", number(verdict.onset_step)},
+      {"period_steps", number(verdict.period_steps)},
+      {"cause", text(to_string(verdict.cause))},
+      {"confidence", number(verdict.confidence)},
+  };
+  if (verdict.recoverable) {
+    const Recoverable& left = *verdict.recoverable;
+    values["recoverable"] = {{"step_seconds", number(left.step_seconds)},
+                             {"step_seconds_ci", interval(left.step_seconds_ci)},
+                             {"mfu", number(left.mfu)}};
+    if (!left.mfu) values["recoverable"]["mfu_missing"] = text(section.mfu_missing);
+  } else {
+    values["recoverable"] = nullptr;
+    values["recoverable_missing"] = section.recoverable_missing;
+  }
+  values["refuted_by"] = text(section.refuted_by);
+  values["summary"] = section.verdict_line;
+  values["evidence"] = section.why;
+  values["actions"] = section.actions;
+  values["owner"] = text(section.owner);
+  return values;
+}
+
+Json findings_of(const DiagnoseSection& section) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < section.diagnosis.findings.size(); ++i) {
+    const Finding& finding = section.diagnosis.findings[i];
+    const FindingText words =
+        i < section.finding_texts.size() ? section.finding_texts[i] : FindingText{};
+    list.push_back({{"code", words.code},
+                    {"family", to_string(finding.family)},
+                    {"seconds", number(finding.loss_seconds)},
+                    {"seconds_ci", interval(finding.loss_ci)},
+                    {"material", finding.material},
+                    {"culprits", culprits_of(finding.culprits)},
+                    {"cause", text(to_string(finding.cause))},
+                    {"evidence", words.evidence},
+                    {"actions", words.actions},
+                    {"owner", text(words.owner)}});
+  }
+  return list;
+}
+
+void add_diagnose(Json& object, const DiagnoseSection& section) {
+  const Diagnosis& diagnosis = section.diagnosis;
+  object["setup"] = setup_of(section);
+  object["headline"] = headline_of(section);
+  object["factors"] = factors_of(diagnosis.factors);
+  object["parts"] = parts_of(diagnosis.parts);
+  object["verdict"] = verdict_of(section);
+  object["findings"] = findings_of(section);
+  object["steps"] = {{"used", diagnosis.steps_used}, {"warmup", diagnosis.warmup_steps}};
+  object["certainty"] = {{"measured", section.measured},
+                         {"derived", section.derived},
+                         {"assumed", section.assumed},
+                         {"unseen", section.unseen}};
+}
+
+// Bytes that are not UTF-8 (a name out of a file) become U+FFFD instead of an exception.
+std::string written(const Json& object) {
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Json common_head(std::string_view tool_version, std::string_view command) {
+  return {{"schema", "mfu.report/1"}, {"tool", tool_version}, {"command", text(command)}};
+}
+
+}  // namespace
+
+namespace render {
+
+std::string render_json(const Report& report, const RenderStyle& /*style*/) {
+  Json object = common_head(report.tool_version, report.command);
+  object["inputs"] = Json::array();
+  for (const InputInfo& input : report.inputs) {
+    object["inputs"].push_back(
+        {{"path", input.path}, {"format", input.format}, {"bytes", input.bytes}});
+  }
+  object["notes"] = Json::array();
+  for (const Note& note : report.notes) {
+    object["notes"].push_back({{"code", note.code},
+                               {"severity", to_string(note.severity)},
+                               {"count", note.count},
+                               {"text", note.text}});
+  }
+  object["gates"] = Json::array();
+  for (const Gate& gate : report.gates) {
+    object["gates"].push_back({{"id", gate.id},
+                               {"limit", gate.limit},
+                               {"value", gate.value ? number(gate.value) : text(gate.value_text)},
+                               {"passed", gate.passed}});
+  }
+  object["exit_code"] = report.exit_code;
+  if (report.diagnose) add_diagnose(object, *report.diagnose);
+  return written(object);
+}
+
+}  // namespace render
+
+std::string render_error_json(const Error& error, std::string_view command,
+                              std::string_view tool_version, int exit_code) {
+  Json object = common_head(tool_version, command);
+  object["inputs"] = Json::array();
+  object["notes"] = Json::array();
+  object["gates"] = Json::array();
+  object["exit_code"] = exit_code;
+  object["error"] = {{"kind", to_string(error.kind())},
+                     {"message", error.message()},
+                     {"place", text(error.place().str())},
+                     {"hint", text(error.hint())}};
+  return written(object);
+}
+
+}  // namespace mfu

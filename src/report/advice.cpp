@@ -1,0 +1,225 @@
+// Who should do what. Cheap checks come before expensive ones, and a check before a change.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/wording.hpp"
+
+namespace mfu {
+namespace {
+
+Advice straggler(Cause cause, Locality locality, Persistence persistence, const std::string& who) {
+  Advice advice;
+  advice.owner = "infrastructure";
+  if (locality == Locality::link || locality == Locality::group || cause == Cause::link) {
+    advice.actions = {
+        fmt::format("read error counters, speed and width of {}: cable, port, adapter", who),
+        "run an all-reduce benchmark between the nodes of that group, and one beside it",
+        "swap the cable or drain the node; then place communication-heavy ranks by topology"};
+    advice.refuted_by =
+        "the other groups are as slow under the same load: then it is communication";
+    return advice;
+  }
+  switch (cause) {
+    case Cause::thermal:
+      advice.actions = {fmt::format("check temperature, fans and inlet air of {}", who)};
+      break;
+    case Cause::power:
+      advice.actions = {fmt::format("check the power cap and the supply of {}", who)};
+      break;
+    case Cause::hardware:
+      advice.actions = {fmt::format("read ECC and Xid of {} first: a reset or a repair", who)};
+      break;
+    case Cause::gc:
+      advice.actions = {"collect garbage on all ranks in the same step, or less often"};
+      break;
+    default:
+      advice.actions = {
+          fmt::format("look at {} first: temperature, SM clock, power cap, ECC, Xid", who)};
+      break;
+  }
+  if (persistence == Persistence::bursts) {
+    advice.actions.emplace_back(
+        "find what else runs there at that time: daemons, checks, other jobs");
+  }
+  advice.actions.emplace_back("run a health check there; if it fails, drain it and use a spare");
+  advice.actions.emplace_back("only then place communication-heavy ranks by topology");
+  advice.refuted_by =
+      "after a swap of the hardware the same rank is slow: then its work is larger (imbalance)";
+  return advice;
+}
+
+Advice imbalance(Cause cause, Locality locality, Persistence persistence, const std::string& who) {
+  Advice advice;
+  advice.owner = "model";
+  switch (cause) {
+    case Cause::stage_partition:
+      advice.actions = {
+          fmt::format("move layers from {} to the others; count embedding and logits as work", who),
+          "then check that memory still allows the same number of microbatches in flight"};
+      advice.refuted_by = fmt::format(
+          "the GPUs of {} are slow in other jobs too: then it is hardware (straggler)", who);
+      return advice;
+    case Cause::expert_load:
+      advice.actions = {"raise the load-balancing loss or lower the capacity factor",
+                        "place hot experts apart, or replicate them"};
+      advice.refuted_by = "tokens per expert are even: then it is not the router";
+      return advice;
+    case Cause::data_lengths:
+      advice.owner = "data";
+      advice.actions = {
+          "balance sequence lengths over the ranks of each step (sum of squares, not "
+          "of tokens)",
+          "pack sequences to one length, or sort before sharding"};
+      advice.refuted_by = "a run on equal lengths shows the same waits: then it is not the data";
+      return advice;
+    case Cause::data_shard:
+      advice.owner = "data";
+      advice.actions = {"give every data-parallel rank the same work: reshard by tokens",
+                        "check samplers and bucketing for a standing bias"};
+      advice.refuted_by =
+          "the order of the ranks stays after the shards are exchanged: then it is hardware";
+      return advice;
+    case Cause::jitter:
+      advice.owner = "infrastructure";
+      advice.actions = {"no one place is slow: look for noise (CPU pinning, daemons, clocks)",
+                        "fewer synchronisations a step make the noise cost less"};
+      advice.refuted_by = "the steps that are slow follow the batch: then it is the data";
+      return advice;
+    default:
+      break;
+  }
+  if (persistence == Persistence::moving) {
+    advice.owner = "data";
+    advice.actions = {"even the work over the ranks in every step: sequence lengths first",
+                      "record forward and backward apart: together they show if the data are it"};
+  } else if (locality == Locality::stage) {
+    advice.actions = {fmt::format("move work from {} to the other stages", who)};
+  } else {
+    advice.actions = {"even the work over the ranks: layers, experts, data shards"};
+  }
+  advice.refuted_by = "the work per rank is equal: then the slow rank is a straggler";
+  return advice;
+}
+
+Advice stall(Cause cause, Persistence persistence) {
+  Advice advice;
+  switch (cause) {
+    case Cause::input:
+      advice = {{"more loader workers or deeper prefetch", "pre-tokenised shards on local disk"},
+                "data",
+                "one rank alone lacked input: then its peers would show waits"};
+      return advice;
+    case Cause::checkpoint:
+      advice = {{"write checkpoints asynchronously and sharded", "or less often"},
+                "framework",
+                "the stops do not follow the checkpoint interval"};
+      return advice;
+    case Cause::gc:
+      advice = {{"turn automatic garbage collection off; collect on all ranks in one step"},
+                "framework",
+                "the stops stay with collection turned off"};
+      return advice;
+    default:
+      break;
+  }
+  advice.owner = "data or framework";
+  advice.actions = {"time the loader's next(), the checkpoint and the host code around the step"};
+  if (persistence == Persistence::bursts) {
+    advice.actions.emplace_back("compare the slow steps with the checkpoint and logging interval");
+  } else {
+    advice.actions.emplace_back("more loader workers or pre-tokenised shards, if it is the input");
+  }
+  advice.refuted_by = "one rank alone stopped: then its peers would show waits";
+  return advice;
+}
+
+}  // namespace
+
+Advice advice_for(Family family, Cause cause, Locality locality, Persistence persistence,
+                  const Subject& subject) {
+  const std::string who = subject.name.empty() ? "the slow place" : subject.name;
+  switch (family) {
+    case Family::straggler:
+      return straggler(cause, locality, persistence, who);
+    case Family::imbalance:
+      return imbalance(cause, locality, persistence, who);
+    case Family::stall:
+      return stall(cause, persistence);
+    case Family::communication:
+      return {{"overlap it: gradient reduction with backward, prefetch of sharded parameters",
+               "larger buckets, fewer collectives",
+               "change the layout so that the heaviest groups stay inside a node"},
+              "framework",
+              "one group alone is slow: then it is a link (straggler)"};
+    case Family::single_gpu_efficiency:
+      if (cause == Cause::thermal || cause == Cause::power || persistence == Persistence::drift) {
+        return {{"plot SM clock, temperature and power over the run",
+                 "check cooling and power caps of all nodes"},
+                "performance",
+                "the clocks are steady: then the work per step grows"};
+      }
+      return {{"check the FLOP count and the peak first: a wrong one looks like slow kernels",
+               "profile one rank: which kernels take the time, and at what shape",
+               "fused attention, memory formats, fusion (compile), larger microbatches"},
+              "performance",
+              "the FLOP convention or the peak is wrong"};
+    case Family::healthy:
+    case Family::mixed:
+    case Family::inconclusive:
+      break;
+  }
+  return {};
+}
+
+std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
+  std::vector<std::string> actions;
+  const auto add = [&](std::string text) {
+    if (std::find(actions.begin(), actions.end(), text) == actions.end()) {
+      actions.push_back(std::move(text));
+    }
+  };
+  for (const Fact& fact : facts) {
+    switch (fact.kind) {
+      case FactKind::few_steps:
+        add(fmt::format("record at least {} steps after the warm-up", fact.of));
+        break;
+      case FactKind::few_ranks:
+        add(fmt::format("record the missing ranks: all {}, or 9 in 10 at least", fact.of));
+        break;
+      case FactKind::one_rank:
+        add("record the other ranks too: one file per rank, all given together");
+        break;
+      case FactKind::no_microbatches:
+        add("give workload.microbatches (per pipeline and step)");
+        break;
+      case FactKind::slow_everywhere:
+        add("record comm_by_group, so that the groups can be compared");
+        break;
+      case FactKind::coincides:
+        add(
+            fmt::format("exchange node {} with another and run again: what stays with the stage is "
+                        "its work, what moves is the node",
+                        shortened(fact.name)));
+        break;
+      case FactKind::waits_unsplit:
+        add("record waiting apart (waits_in: separate), or mark input and host time as stall");
+        break;
+      case FactKind::unexplained:
+        add("take a profiler trace of one slow step on two ranks");
+        break;
+      case FactKind::not_judged:
+        add("give workload.flops_per_step and hardware.chip: then slow kernels are judged too");
+        break;
+      case FactKind::step_uneven:
+        add("check that all ranks mark the same step: begin and end at the same synchronisation");
+        break;
+      default:
+        break;
+    }
+  }
+  if (actions.empty()) add("record more steps, with waiting apart (waits_in: separate)");
+  return actions;
+}
+
+}  // namespace mfu

@@ -1,0 +1,445 @@
+// A diagnosis in words: which sentence stands where. The sentences are in wording.cpp and
+// advice.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "mfu/quantity.hpp"
+#include "mfu/report.hpp"
+#include "report/certainty.hpp"
+#include "report/impossible.hpp"
+#include "report/wording.hpp"
+
+namespace mfu {
+namespace {
+
+std::string tera(double flops) { return fmt::format("{:.10g}", flops / 1e12); }
+
+std::string title_of(const Setup& setup, const RunTimings& run) {
+  std::string model = shortened(setup.model);
+  if (model.empty()) {
+    const auto name = run.job.find("name");
+    model = name != run.job.end() && !name->second.empty() ? shortened(name->second)
+                                                           : "model not named";
+  }
+  std::string text =
+      fmt::format("{}   {} {}", model, setup.gpus,
+                  setup.chip_name.empty() ? std::string(setup.gpus == 1 ? "GPU" : "GPUs")
+                                          : "x " + shortened(setup.chip_name));
+  if (setup.peak_flops_per_gpu) {
+    text += ",";
+    if (!setup.precision.empty()) text += " " + setup.precision + " dense";
+    text += fmt::format(" {:.5g} TFLOP/s", *setup.peak_flops_per_gpu / 1e12);
+    if (setup.peak_given) text += " as given";
+  }
+  return text;
+}
+
+std::string steps_line_of(const Diagnosis& diagnosis) {
+  const std::vector<std::int64_t>& steps = diagnosis.steps_used;
+  if (steps.empty()) return "no steps";
+  if (steps.size() == 1) return fmt::format("step {}", steps.front());
+  return fmt::format("steps {}..{} ({})", steps.front(), steps.back(), steps.size());
+}
+
+std::string fingerprint_of(const Setup& setup) {
+  std::string_view rule = "datasheet";
+  switch (setup.clock.rule) {
+    case ClockRule::datasheet:
+      break;
+    case ClockRule::max:
+      rule = "max";
+      break;
+    case ClockRule::base:
+      rule = "base";
+      break;
+    case ClockRule::mhz:
+      rule = "mhz";
+      break;
+  }
+  std::string clock = "none";
+  if (setup.peak_given) {
+    clock = "given-peak";
+  } else if (setup.peak_flops_per_gpu) {
+    clock = std::string(rule);
+    if (setup.clock_mhz) clock += fmt::format("@{:.6g}MHz", *setup.clock_mhz);
+  }
+  return fmt::format(
+      "convention={} peak={} precision={} clock={}",
+      setup.convention.empty() ? "unnamed" : setup.convention,
+      setup.peak_flops_per_gpu ? tera(*setup.peak_flops_per_gpu) + "T" : std::string("unknown"),
+      setup.precision.empty() ? "unnamed" : setup.precision, clock);
+}
+
+std::string mfu_missing_of(const Headline& headline) {
+  if (headline.mfu) return "";
+  const std::string_view work =
+      "the work of a step (workload.flops_per_step: FLOPs of the whole job)";
+  const std::string_view peak =
+      "the peak (hardware.chip and hardware.precision, or hardware.peak_tflops)";
+  if (headline.missing_work && headline.missing_peak) {
+    return fmt::format("MFU needs {} and {}", work, peak);
+  }
+  if (headline.missing_peak) return fmt::format("MFU needs {}", peak);
+  return fmt::format("MFU needs {}", work);
+}
+
+std::string status_of(const Headline& headline) {
+  if (headline.mfu) return headline.impossible ? "impossible" : "ok";
+  return headline.missing_peak && !headline.missing_work ? "no-peak" : "no-model";
+}
+
+const Factor* find_factor(const std::vector<Factor>& factors, FactorId id) {
+  for (const Factor& factor : factors) {
+    if (factor.id == id) return &factor;
+    if (const Factor* part = find_factor(factor.parts, id)) return part;
+  }
+  return nullptr;
+}
+
+// The dependency factor is split only where a schedule is known; else it is the rest as a whole.
+const Factor* factor_of(const Diagnosis& diagnosis, PartId part) {
+  const auto find = [&](FactorId id) { return find_factor(diagnosis.factors, id); };
+  switch (part) {
+    case PartId::model_math:
+    case PartId::compute:
+    case PartId::recomputation:
+      return nullptr;
+    case PartId::kernels_below_peak:
+      return find(FactorId::single_gpu);
+    case PartId::imbalance_wait:
+      return find(FactorId::balance);
+    case PartId::own_stall:
+      return find(FactorId::own_stall);
+    case PartId::exposed_transfer:
+      return find(FactorId::transfer);
+    case PartId::pipeline_bubble:
+      return find(FactorId::schedule_bubble);
+    case PartId::unattributed: {
+      const Factor* rest = find(FactorId::dependency_rest);
+      return rest != nullptr ? rest : find(FactorId::dependency);
+    }
+  }
+  return nullptr;
+}
+
+// The row of the table in which a finding's loss lies.
+PartId part_of(Family family, const std::vector<Fact>& facts, Locality locality, bool has_mfu) {
+  switch (family) {
+    case Family::single_gpu_efficiency:
+      return has_mfu ? PartId::kernels_below_peak : PartId::compute;
+    case Family::stall:
+      return PartId::own_stall;
+    case Family::communication:
+      return PartId::exposed_transfer;
+    case Family::straggler:
+      for (const Fact& fact : facts) {
+        if (fact.kind == FactKind::compute_excess) return PartId::imbalance_wait;
+        if (fact.kind == FactKind::stall_excess) return PartId::own_stall;
+        if (fact.kind == FactKind::link_excess) return PartId::exposed_transfer;
+      }
+      return locality == Locality::link ? PartId::exposed_transfer : PartId::imbalance_wait;
+    case Family::imbalance:
+    case Family::healthy:
+    case Family::mixed:
+    case Family::inconclusive:
+      break;
+  }
+  return PartId::imbalance_wait;
+}
+
+const Finding* finding_for(const Diagnosis& diagnosis, Family family) {
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.family == family) return &finding;
+  }
+  return nullptr;
+}
+
+std::vector<PartId> blamed_parts(const Diagnosis& diagnosis) {
+  const Verdict& verdict = diagnosis.verdict;
+  const bool has_mfu = diagnosis.headline.mfu.has_value();
+  std::vector<PartId> parts;
+  if (verdict.family == Family::healthy || verdict.family == Family::inconclusive) return parts;
+  if (verdict.family != Family::mixed) {
+    parts.push_back(part_of(verdict.family, verdict.facts, verdict.locality, has_mfu));
+    return parts;
+  }
+  for (const Family family : verdict.families) {
+    const Finding* finding = finding_for(diagnosis, family);
+    parts.push_back(finding != nullptr ? part_of(family, finding->facts, finding->locality, has_mfu)
+                                       : part_of(family, verdict.facts, verdict.locality, has_mfu));
+  }
+  return parts;
+}
+
+std::vector<PartText> part_texts_of(const Diagnosis& diagnosis) {
+  const std::vector<PartId> blamed = blamed_parts(diagnosis);
+  const double step = diagnosis.headline.step_seconds;
+  const double efficiency = diagnosis.headline.mfu.value_or(diagnosis.headline.parallel_efficiency);
+  std::vector<PartText> texts;
+  for (const Part& part : diagnosis.parts) {
+    PartText text;
+    text.label = part_label(part.id);
+    if (const Factor* factor = factor_of(diagnosis, part.id)) text.factor = factor->value;
+    const bool useful = part.id == PartId::model_math || part.id == PartId::compute;
+    if (!useful && part.seconds > 0 && part.seconds < step) {
+      text.efficiency_without = efficiency * step / (step - part.seconds);
+    }
+    text.blamed = std::find(blamed.begin(), blamed.end(), part.id) != blamed.end();
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+WordingContext context_for(const Diagnosis& diagnosis, Locality locality, Culprits culprits) {
+  // The verdict line says where a rank is; the evidence need not say it again.
+  if (locality == Locality::rank) culprits.nodes.clear();
+  return {subject_of(locality, culprits, diagnosis.setup.stages), locality,
+          diagnosis.setup.recorded_ranks, diagnosis.materiality};
+}
+
+std::vector<std::string> sentences(const std::vector<Fact>& facts, const WordingContext& context) {
+  std::vector<std::string> lines;
+  for (const Fact& fact : facts) lines.push_back(fact_sentence(fact, context));
+  return lines;
+}
+
+// In advice a stage is named without the number of stages.
+Subject doer_subject(Locality locality, const Culprits& culprits) {
+  return subject_of(locality, culprits, 0);
+}
+
+FindingText text_of(const Diagnosis& diagnosis, const Finding& finding) {
+  const WordingContext context = context_for(diagnosis, finding.locality, finding.culprits);
+  const Advice advice =
+      advice_for(finding.family, finding.cause, finding.locality, finding.persistence,
+                 doer_subject(finding.locality, finding.culprits));
+  FindingText text;
+  text.code = std::string(to_string(finding.family));
+  text.code += "/" + std::string(to_string(finding.locality));
+  if (finding.persistence != Persistence::none) {
+    text.code += "/" + std::string(to_string(finding.persistence));
+  }
+  text.evidence = sentences(finding.facts, context);
+  text.actions = advice.actions;
+  text.owner = advice.owner;
+  return text;
+}
+
+// "stall (input), all ranks, steady"
+std::string place_and_time(Family family, Cause cause, const Subject& subject,
+                           const std::string& when) {
+  std::string text = family_name(family);
+  if (const std::string name = cause_name(cause); !name.empty()) text += " (" + name + ")";
+  if (!subject.name.empty()) text += ", " + subject.name;
+  if (!when.empty()) text += ", " + when;
+  return text;
+}
+
+std::string verdict_line_of(const Diagnosis& diagnosis) {
+  const Verdict& verdict = diagnosis.verdict;
+  const std::string confidence = fmt::format("; confidence {:.2f}", verdict.confidence);
+  const auto with_place = [&](const Finding& finding) {
+    return place_and_time(
+        finding.family, finding.cause,
+        subject_of(finding.locality, finding.culprits, diagnosis.setup.stages),
+        persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps));
+  };
+  switch (verdict.family) {
+    case Family::healthy:
+      return fmt::format("healthy: no loss above {} of the step{}",
+                         format_percent(diagnosis.materiality, 0), confidence);
+    case Family::inconclusive: {
+      std::string text = "inconclusive";
+      if (verdict.families.size() == 1) {
+        return text + " (a hint of " + family_name(verdict.families.front()) + ")";
+      }
+      for (std::size_t i = 0; i < verdict.families.size(); ++i) {
+        text += (i == 0 ? ": " : " or ") + family_name(verdict.families[i]);
+      }
+      return text;
+    }
+    case Family::mixed: {
+      std::string text = "mixed: ";
+      for (std::size_t i = 0; i < verdict.families.size(); ++i) {
+        const Finding* finding = finding_for(diagnosis, verdict.families[i]);
+        if (i > 0) text += "; and ";
+        text += finding != nullptr ? with_place(*finding) : family_name(verdict.families[i]);
+      }
+      return text + confidence;
+    }
+    default:
+      break;
+  }
+  return place_and_time(
+             verdict.family, verdict.cause,
+             subject_of(verdict.locality, verdict.culprits, diagnosis.setup.stages),
+             persistence_phrase(verdict.persistence, verdict.onset_step, verdict.period_steps)) +
+         confidence;
+}
+
+std::string worth_of(const Diagnosis& diagnosis) {
+  const Headline& headline = diagnosis.headline;
+  if (!diagnosis.verdict.recoverable) return "";
+  const Recoverable& left = *diagnosis.verdict.recoverable;
+  const TimeScale scale = time_scale(headline.step_seconds);
+  const auto shown = [&](double seconds) {
+    return fmt::format("{:.{}f}", seconds / scale.unit_seconds, scale.decimals);
+  };
+  std::string text;
+  if (headline.mfu && left.mfu) {
+    text = fmt::format("{:.1f} MFU points ({:.1f} -> {:.1f} %), ",
+                       100 * (*left.mfu - *headline.mfu), 100 * *headline.mfu, 100 * *left.mfu);
+  } else if (headline.step_seconds > 0) {
+    text = fmt::format("{} of the step, ",
+                       format_percent(1 - left.step_seconds / headline.step_seconds));
+  }
+  // The interval with one digit less: it is not known better, and the line stays one line.
+  const auto bound = [&](double seconds) {
+    return fmt::format("{:.{}f}", seconds / scale.unit_seconds, std::max(0, scale.decimals - 1));
+  };
+  return text + fmt::format("{} -> {} {} a step ({}..{})", shown(headline.step_seconds),
+                            shown(left.step_seconds), scale.unit, bound(left.step_seconds_ci.lo),
+                            bound(left.step_seconds_ci.hi));
+}
+
+// What else is material, when the verdict is about something.
+std::vector<std::string> also_of(const Diagnosis& diagnosis) {
+  const Verdict& verdict = diagnosis.verdict;
+  std::vector<std::string> lines;
+  if (verdict.family == Family::healthy || verdict.family == Family::inconclusive) return lines;
+  for (const Finding& finding : diagnosis.findings) {
+    const bool named = finding.family == verdict.family ||
+                       std::find(verdict.families.begin(), verdict.families.end(),
+                                 finding.family) != verdict.families.end();
+    if (!finding.material || named) continue;
+    lines.push_back(
+        place_and_time(
+            finding.family, finding.cause,
+            subject_of(finding.locality, finding.culprits, diagnosis.setup.stages),
+            persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps)) +
+        fmt::format(": {} a step", format_seconds(finding.loss_seconds)));
+  }
+  return lines;
+}
+
+void append_missing(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  for (const std::string& line : from) {
+    if (std::find(to.begin(), to.end(), line) == to.end()) to.push_back(line);
+  }
+}
+
+// Mixed: the words of each family's own finding, since their places differ.
+void describe_mixed(DiagnoseSection& section, const Diagnosis& diagnosis) {
+  const Verdict& verdict = diagnosis.verdict;
+  for (const Family family : verdict.families) {
+    const Finding* finding = finding_for(diagnosis, family);
+    if (finding == nullptr) continue;
+    const FindingText text = text_of(diagnosis, *finding);
+    append_missing(section.why, text.evidence);
+    append_missing(section.actions, text.actions);
+    if (section.owner.find(text.owner) == std::string::npos) {
+      section.owner += (section.owner.empty() ? "" : "; ") + text.owner;
+    }
+    const Advice advice =
+        advice_for(family, finding->cause, finding->locality, finding->persistence,
+                   doer_subject(finding->locality, finding->culprits));
+    section.refuted_by += (section.refuted_by.empty() ? "" : "; or ") + advice.refuted_by;
+  }
+}
+
+void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis) {
+  const Verdict& verdict = diagnosis.verdict;
+  section.verdict_line = verdict_line_of(diagnosis);
+  section.worth = worth_of(diagnosis);
+  section.also = also_of(diagnosis);
+  if (verdict.family == Family::mixed) describe_mixed(section, diagnosis);
+  const WordingContext context = context_for(diagnosis, verdict.locality, verdict.culprits);
+  if (section.why.empty()) section.why = sentences(verdict.facts, context);
+  if (verdict.family == Family::inconclusive) {
+    section.actions = deciding_measurements(verdict.facts);
+    section.owner = "whoever records the run";
+    section.recoverable_missing = "no verdict, so nothing to recover yet";
+  } else if (verdict.family == Family::healthy) {
+    if (!diagnosis.headline.mfu) section.actions = {section.mfu_missing};
+    section.refuted_by = "the recorded steps are not like the run: other steps, other ranks";
+    section.recoverable_missing = "nothing material to recover";
+  } else if (verdict.family != Family::mixed) {
+    const Advice advice =
+        advice_for(verdict.family, verdict.cause, verdict.locality, verdict.persistence,
+                   doer_subject(verdict.locality, verdict.culprits));
+    section.actions = advice.actions;
+    section.owner = advice.owner;
+    section.refuted_by = advice.refuted_by;
+  }
+  if (verdict.recoverable) {
+    section.recoverable_missing.clear();
+  } else if (section.recoverable_missing.empty()) {
+    section.recoverable_missing = "the data do not allow a counterfactual";
+  }
+}
+
+// For the words alone: whoever reads of a slow rank wants to know where it is.
+Diagnosis with_nodes(Diagnosis diagnosis, const RunTimings& run) {
+  const auto add_nodes = [&run](Locality locality, Culprits& culprits) {
+    if (locality != Locality::rank || !culprits.nodes.empty()) return;
+    for (const std::int64_t rank : culprits.ranks) {
+      const auto found = std::lower_bound(
+          run.ranks.begin(), run.ranks.end(), rank,
+          [](const RankInfo& info, std::int64_t wanted) { return info.rank < wanted; });
+      if (found == run.ranks.end() || found->rank != rank || found->node.empty()) continue;
+      if (std::find(culprits.nodes.begin(), culprits.nodes.end(), found->node) ==
+          culprits.nodes.end()) {
+        culprits.nodes.push_back(found->node);
+      }
+    }
+  };
+  add_nodes(diagnosis.verdict.locality, diagnosis.verdict.culprits);
+  for (Finding& finding : diagnosis.findings) add_nodes(finding.locality, finding.culprits);
+  return diagnosis;
+}
+
+}  // namespace
+
+TimeScale time_scale(double seconds) noexcept {
+  const double size = std::fabs(seconds);
+  TimeScale scale;
+  if (!(size >= 1e-6)) {
+    scale = {1e-9, "ns", 0};
+  } else if (size < 1e-3) {
+    scale = {1e-6, "us", 0};
+  } else if (size < 1.0) {
+    scale = {1e-3, "ms", 0};
+  } else {
+    scale = {1.0, "s", 0};
+  }
+  const double value = size / scale.unit_seconds;
+  // 12.90, 810.0, 2.214: as many decimals as give four digits.
+  scale.decimals = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
+  return scale;
+}
+
+DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run) {
+  DiagnoseSection section;
+  const Diagnosis d = with_nodes(diagnosis, run);
+  section.diagnosis = std::move(diagnosis);
+  section.title = title_of(d.setup, run);
+  section.steps_line = steps_line_of(d);
+  section.status = status_of(d.headline);
+  section.impossible_because = explain_impossible(d);
+  section.part_texts = part_texts_of(d);
+  section.fingerprint = fingerprint_of(d.setup);
+  section.mfu_missing = mfu_missing_of(d.headline);
+  for (const Finding& finding : d.findings) section.finding_texts.push_back(text_of(d, finding));
+  describe_verdict(section, d);
+  const Certainty certainty = certainty_of(d, run);
+  section.measured = certainty.measured;
+  section.derived = certainty.derived;
+  section.assumed = certainty.assumed;
+  section.unseen = certainty.unseen;
+  return section;
+}
+
+}  // namespace mfu

@@ -1,0 +1,70 @@
+#include "report/impossible.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mfu/chip.hpp"
+#include "mfu/quantity.hpp"
+
+namespace mfu {
+namespace {
+
+std::string teraflops(double flops) { return fmt::format("{:.10g} TFLOP/s", flops / 1e12); }
+
+// The chip's dense peak in a precision by its name; 0: it has none.
+double datasheet_flops(const Chip& chip, std::string_view precision) {
+  for (const PrecisionRate& rate : chip.rates) {
+    if (to_string(rate.precision) == precision) return rate.datasheet_flops;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines;
+  const Setup& setup = diagnosis.setup;
+  if (!diagnosis.headline.impossible || !diagnosis.headline.mfu) return lines;
+  const double mfu = *diagnosis.headline.mfu;
+  // What would still be over 1 explains nothing and is left out.
+  const auto add = [&](double would_be, const std::string& text) {
+    if (would_be > 0 && would_be <= 1) {
+      lines.push_back(text + " would give " + format_percent(would_be));
+    }
+  };
+
+  const double times = std::ceil(mfu);
+  if (times <= 1e6) {
+    add(mfu / times,
+        fmt::format("flops_per_step is the whole job's, hardware.count ({}) a part of it: {:.0f} "
+                    "GPUs",
+                    setup.gpus, times * static_cast<double>(setup.gpus)));
+  }
+  if (setup.microbatches && *setup.microbatches > 1) {
+    add(mfu / *setup.microbatches,
+        fmt::format("accumulation counted twice: 1/{} of the work", *setup.microbatches));
+  }
+  if (setup.peak_flops_per_gpu && !setup.peak_given && !setup.chip_id.empty()) {
+    const double work = mfu * *setup.peak_flops_per_gpu;  // FLOP/s per GPU, as claimed
+    const double fp8 = datasheet_flops(find_chip(setup.chip_id), "fp8");
+    if (setup.precision != "fp8" && fp8 > *setup.peak_flops_per_gpu) {
+      add(work / fp8, fmt::format("the run computes in fp8: its peak of {}", teraflops(fp8)));
+    }
+    for (const Chip& chip : chips()) {
+      const double peak = datasheet_flops(chip, setup.precision);
+      if (peak < work) continue;
+      add(work / peak, fmt::format("another chip: {} with {}", chip.name, teraflops(peak)));
+      break;
+    }
+  }
+  if (setup.peak_given) {
+    add(mfu / 2, "hardware.peak_tflops (TFLOP/s per GPU) is too low: twice the peak");
+  }
+  add(mfu / 2, "2:4 sparsity is in use: the sparse peak, twice the dense one,");
+  lines.emplace_back("the times are in another unit than time_unit says, or leave out steps");
+  return lines;
+}
+
+}  // namespace mfu

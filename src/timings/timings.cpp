@@ -1,0 +1,34 @@
+#include "mfu/timings.hpp"
+
+namespace mfu {
+
+std::string_view to_string(Axis axis) noexcept {
+  switch (axis) {
+    case Axis::tp:
+      return "tp";
+    case Axis::cp:
+      return "cp";
+    case Axis::ep:
+      return "ep";
+    case Axis::dp:
+      return "dp";
+    case Axis::pp:
+      return "pp";
+  }
+  return "unknown";
+}
+
+std::size_t RunTimings::column_bytes() const noexcept {
+  const auto bytes = [](const Column& column) {
+    return column.steps() * column.ranks() * sizeof(double);
+  };
+  std::size_t total = 0;
+  for (const Column* column :
+       {&compute, &comm, &stall, &wait, &step, &forward, &backward, &overlapped_comm}) {
+    total += bytes(*column);
+  }
+  for (const auto& [kind, column] : comm_by_group) total += bytes(column);
+  return total;
+}
+
+}  // namespace mfu
