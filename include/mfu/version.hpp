@@ -1,3 +1,4 @@
+// The version of tool and library.
 #pragma once
 
 #include <string_view>

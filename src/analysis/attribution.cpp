@@ -50,8 +50,12 @@ Absorption absorption(const Job& job, bool stall) {
   return {cb.value() / cc.value(), cb.value() / (std::sqrt(cc.value()) * std::sqrt(bb.value()))};
 }
 
-TransferKind per_group_minimum(const Job& job, const Column& column, std::string kind,
-                               std::vector<Group> groups) {
+// The seconds that stand for each group in each step: the least of its ranks', which did not wait,
+// or, where the column holds no waits, the median rank's.
+enum class Take { least, median };
+
+TransferKind per_group(const Job& job, const Column& column, std::string kind,
+                       std::vector<Group> groups, Take take) {
   TransferKind result;
   result.kind = std::move(kind);
   result.group_of.assign(job.ranks(), -1);
@@ -59,14 +63,16 @@ TransferKind per_group_minimum(const Job& job, const Column& column, std::string
     for (const std::size_t r : groups[g].ranks) result.group_of[r] = static_cast<int>(g);
   }
   result.value.assign(job.steps(), std::vector<double>(groups.size(), 0.0));
+  std::vector<double> known;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     const auto values = job.raw(column, s);
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      double smallest = std::numeric_limits<double>::infinity();
+      known.clear();
       for (const std::size_t r : groups[g].ranks) {
-        if (!std::isnan(values[r])) smallest = std::min(smallest, values[r]);
+        if (!std::isnan(values[r])) known.push_back(values[r]);
       }
-      result.value[s][g] = std::isfinite(smallest) ? smallest : 0.0;
+      if (known.empty()) continue;
+      result.value[s][g] = take == Take::least ? least(known) : median_inplace(known);
     }
   }
   result.groups = std::move(groups);
@@ -94,7 +100,7 @@ void split_by_groups(const Job& job, Attribution& result) {
   for (const auto& [kind, column] : job.run().comm_by_group) {
     // Point-to-point between stages waits out the pipeline's bubble: its minimum is no transfer.
     if (kind == "pp" && job.stages() > 1 && job.run().waits_in != WaitsIn::separate) continue;
-    result.kinds.push_back(per_group_minimum(job, column, kind, groups_of_kind(job, kind)));
+    result.kinds.push_back(per_group(job, column, kind, groups_of_kind(job, kind), Take::least));
   }
   for (std::size_t s = 0; s < job.steps(); ++s) {
     for (const TransferKind& kind : result.kinds) {
@@ -122,10 +128,10 @@ void place_inner_transfer(const Job& job, PipelineForm& form, Attribution& resul
 }
 
 // Comm is transfer alone (waits recorded elsewhere), as sums without groups: the ranks of a
-// data-parallel group move the same bytes, and the least of them is the transfer.
+// data-parallel group move the same bytes, and its median rank's is the transfer.
 void split_transfer_alone(const Job& job, Attribution& result) {
   const Column& comm = job.run().comm;
-  result.kinds.push_back(per_group_minimum(job, comm, "dp", job.groups_along(Axis::dp)));
+  result.kinds.push_back(per_group(job, comm, "dp", job.groups_along(Axis::dp), Take::median));
   for (std::size_t s = 0; s < job.steps(); ++s) {
     result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
   }
@@ -133,7 +139,7 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   if (job.run().parallelism[Axis::tp].value_or(1) > 1) {
     auto groups = job.groups_along(Axis::tp);
     if (groups.size() > 1 && groups.size() < job.ranks()) {
-      result.kinds.push_back(per_group_minimum(job, comm, "tp", std::move(groups)));
+      result.kinds.push_back(per_group(job, comm, "tp", std::move(groups), Take::median));
     }
   }
 }

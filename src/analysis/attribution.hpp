@@ -1,7 +1,8 @@
 // Attribution: what of a step is compute, own stall, transfer; the rest is waiting for peers.
 //
 // How waiting is told from transfer, by the best means that the file allows:
-//   separate        the file has it: transfer is `comm`, its minimum over each data-parallel group
+//   separate        the file has it: transfer is `comm`, that of the median rank of each
+//                   data-parallel group
 //   groups          per kind of group and step: the minimum over the ranks of each group
 //   step minimum    per step: the minimum of `comm` over all ranks
 //   pipeline model  waits in comm, several stages, no groups: step - pipeline form - least stall,

@@ -1,6 +1,6 @@
 // Candidates: losses that the rules look for, each with what it costs in every step. A rule is one
-// function in one file (local_places.cpp, slow_link.cpp, common.cpp, balance.cpp, single_gpu.cpp);
-// diagnose.cpp runs them in the order in which their fixes are applied.
+// function in one file (local_places.cpp, slow_link.cpp, whole_job.cpp, balance.cpp,
+// single_gpu.cpp); diagnose.cpp runs them in the order in which their fixes are applied.
 #pragma once
 
 #include <optional>

@@ -18,7 +18,14 @@ void resolve_peak(const RunTimings& run, Setup& setup, Notes& notes) {
   const Chip* chip = nullptr;
   if (!hardware.chip.empty()) {
     try {
-      chip = &find_chip(hardware.chip);
+      const ChipMatch match = match_chip(hardware.chip);
+      chip = match.chip;
+      if (!match.same_peak_ids.empty()) {
+        notes.add("chip-taken", Severity::info,
+                  "\"" + hardware.chip + "\" is several chips of one peak; taken for " +
+                      std::string(chip->id),
+                  Place{.what = "hardware.chip"});
+      }
     } catch (const Error& error) {
       // A peak that is given needs no chip: its name is then only shown.
       if (!hardware.peak_tflops) throw at_place(error, "hardware.chip");

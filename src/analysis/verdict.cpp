@@ -126,8 +126,8 @@ void take_finding(Verdict& verdict, const Finding& finding) {
 std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
   std::vector<Fact> facts;
   const Job& job = context.job();
-  const auto recorded = static_cast<std::int64_t>(
-      job.run().recorded_ranks > 0 ? job.run().recorded_ranks : job.ranks());
+  // Ranks that --ranks left out are as unseen as those that nobody recorded.
+  const auto seen = static_cast<std::int64_t>(job.ranks());
   if (job.ranks() < 2) {
     if (std::max(setup.gpus, setup.expected_ranks) > 1) {
       facts.push_back(
@@ -135,9 +135,9 @@ std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
     } else {
       facts.push_back({FactKind::one_rank, 0, 0, 1, 1, {}});
     }
-  } else if (static_cast<double>(recorded) <
+  } else if (static_cast<double>(seen) <
              kLeastCoverage * static_cast<double>(setup.expected_ranks)) {
-    facts.push_back({FactKind::few_ranks, 0, 0, recorded, setup.expected_ranks, {}});
+    facts.push_back({FactKind::few_ranks, 0, 0, seen, setup.expected_ranks, {}});
   }
   if (job.steps() < kLeastSteps) {
     facts.push_back({FactKind::few_steps,
@@ -257,7 +257,11 @@ class Judge {
       return;
     }
     verdict.family = Family::healthy;
-    if (!diagnosis_.headline.mfu) {
+    if (diagnosis_.headline.mfu) {
+      const double efficiency = diagnosis_.factors.front().value;
+      verdict.facts.push_back(
+          {FactKind::efficiency, efficiency, diagnosis_.target_efficiency, 0, 0, {}});
+    } else {
       verdict.facts.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
     }
   }

@@ -97,6 +97,19 @@ void book_scattered_stalls(RuleContext& context) {
       });
 }
 
+// What a job would save in each step with `seconds` of transfer less: transfer inside the
+// microbatches stretches the pipeline's bubble too.
+std::vector<double> saved_without(RuleContext& context, std::span<const double> seconds) {
+  Scenario without = context.local_fixed;
+  for (std::size_t s = 0; s < without.transfer.size(); ++s) {
+    if (!(without.transfer[s] > 0.0)) continue;
+    const double kept = std::max(0.0, 1.0 - seconds[s] / without.transfer[s]);
+    without.transfer[s] *= kept;
+    without.inner[s] *= kept;
+  }
+  return less(context.model.steps_under(context.local_fixed), context.model.steps_under(without));
+}
+
 }  // namespace
 
 void find_common_stall(RuleContext& context) {
@@ -194,7 +207,7 @@ void find_exposed_transfer(RuleContext& context) {
     finding.period_steps = period_of(split.on, context.step_ids);
     add_burst_fact(finding, split, job.steps());
     if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
-    candidate.loss = split.excess;
+    candidate.loss = saved_without(context, split.excess);
     candidate.on = split.on;
     context.found.push_back(std::move(candidate));
   }
@@ -223,7 +236,7 @@ void find_exposed_transfer(RuleContext& context) {
   }
   if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
   if (candidate.on.empty()) candidate.on.assign(job.steps(), true);
-  candidate.loss = std::move(level);
+  candidate.loss = saved_without(context, level);
   context.found.push_back(std::move(candidate));
 }
 
