@@ -1,7 +1,5 @@
 #include "analysis/setup.hpp"
 
-#include <cmath>
-
 #include "analysis/job.hpp"
 #include "mfu/chip.hpp"
 
@@ -87,21 +85,6 @@ Setup resolve_setup(const RunTimings& run, const DiagnoseOptions& options, Notes
   setup.reference = options.reference;
   setup.microbatches = run.workload.microbatches;
 
-  std::int64_t product = 1;
-  bool sized = false;
-  for (const Axis axis : kAxes) {
-    sized = sized || run.parallelism[axis].has_value();
-    product *= run.parallelism[axis].value_or(1);
-  }
-  if (sized && run.hardware.count && *run.hardware.count != product) {
-    notes.add("count-differs-from-layout", Severity::info,
-              "hardware.count is " + std::to_string(*run.hardware.count) +
-                  ", the parallel sizes multiply to " + std::to_string(product) +
-                  ": work and peak are counted for the former, missing ranks against the "
-                  "recorded layout of " +
-                  std::to_string(setup.expected_ranks),
-              Place{.what = "hardware.count"});
-  }
   return setup;
 }
 
