@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/robust.hpp"
+
 namespace mfu::jobs {
 
 namespace {
@@ -115,6 +117,20 @@ double Load::physical_factor(int step, int rank) const {
 }
 
 // Logical work of one microbatch, 1 where all is even.
+double Load::mean_work() const {
+  Sum total;
+  int counted = 0;
+  for (int step = spec_.noise.warmup_steps; step < spec_.steps; ++step) {
+    for (int rank = 0; rank < spec_.layout.ranks(); ++rank) {
+      for (int microbatch = 0; microbatch < spec_.pace.microbatches; ++microbatch) {
+        total.add(work(step, rank, microbatch));
+        ++counted;
+      }
+    }
+  }
+  return total.value() / std::max(1, counted);
+}
+
 double Load::work(int step, int rank, int microbatch) const {
   const Layout& layout = spec_.layout;
   const int stage = layout.stage_of(rank);

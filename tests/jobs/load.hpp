@@ -19,6 +19,9 @@ class Load {
   void fill(int step, StepInputs& inputs) const;
   // Mean compute of a healthy rank and step without noise, optimizer included.
   [[nodiscard]] double healthy_compute() const;
+  // Mean over steps, ranks and microbatches of the work, 1 without faults: what heavier stages,
+  // shards and lengths add is work that the model's FLOPs count.
+  [[nodiscard]] double mean_work() const;
   // Telemetry of one rank in one step.
   [[nodiscard]] double clock_mhz(int step, int rank) const;
   [[nodiscard]] double temperature_c(int step, int rank) const;

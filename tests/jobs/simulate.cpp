@@ -46,7 +46,7 @@ void settle_work(JobSpec& spec) {
   if (spec.flops_per_step > 0.0) {
     spec.pace.forward_seconds *= spec.flops_per_step / per_second / load.healthy_compute();
   } else {
-    spec.flops_per_step = per_second * load.healthy_compute();
+    spec.flops_per_step = per_second * load.healthy_compute() * load.mean_work();
   }
 }
 
