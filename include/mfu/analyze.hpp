@@ -85,7 +85,6 @@ enum class FactKind {
   stall_excess,    // culprits stall a, peers b; count of `of` steps
   burst_excess,    // in count of `of` steps, a seconds more than usual; b: period in steps, 0 none
   onset,           // from step id `count` on: a before, b after
-  waiting,         // waiting for peers: a seconds, share b of the step (median rank)
   slowest_moves,   // the rank that is most often slowest is so in count of `of` steps
   slowest_stays,   // the same rank is slowest in count of `of` steps
   stage_work,      // stage `count` of `of` computes a, the other stages' median b

@@ -225,6 +225,9 @@ class Judge {
 
   void add_unexplained() {
     Verdict& verdict = diagnosis_.verdict;
+    if (context_.job().step_spread() > kMostUnexplained) {
+      verdict.facts.push_back({FactKind::step_uneven, context_.job().step_spread(), 0, 0, 0, {}});
+    }
     verdict.facts.push_back(
         {FactKind::unexplained, mean(context_.model.unexplained()), unexplained_share(), 0, 0, {}});
     if (context_.job().stages() > 1 && context_.job().microbatch_chunks() <= 0.0) {
@@ -322,6 +325,10 @@ class Judge {
     }
     verdict.family = top;
     take_finding(verdict, chosen.finding);
+    if (top == Family::stall && context_.job().stages() == 1 &&
+        context_.model.attribution().stall == StallMeaning::shared) {
+      verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+    }
     recover(first);
     if (unexplained_share() >= kMostUnexplained) add_unexplained();
   }

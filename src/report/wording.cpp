@@ -219,9 +219,6 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::onset:
       return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
                          verb(subject, "takes", "take"), b, a, times(fact.b, fact.a));
-    case FactKind::waiting:
-      return fmt::format("a typical rank waits {} a step for its peers, {} of the step", a,
-                         format_percent(fact.b));
     case FactKind::slowest_moves:
       return fmt::format("the slowest rank changes: none is slowest in more than {}",
                          of_steps(fact));
@@ -308,8 +305,9 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::slow_everywhere:
       return "one slow link and slow communication everywhere look alike in these data";
     case FactKind::below_materiality:
-      return fmt::format("the largest loss seen is {} a step, {} of the step ({} counts)", a,
-                         format_percent(fact.b), format_percent(context.materiality, 0));
+      return fmt::format("the largest loss seen ({}) is {} a step, {} of the step ({} counts)",
+                         fact.name, a, format_percent(fact.b),
+                         format_percent(context.materiality, 0));
     case FactKind::step_uneven:
       return fmt::format("the ranks' own step times differ by {} (median over the steps)",
                          format_percent(fact.a));
