@@ -30,7 +30,7 @@ ARROWS = {
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "read": "readers", "analyze": "analysis",
-    "report": "report", "render": "render",
+    "calc": "analysis", "report": "report", "render": "render",
 }
 
 # Libraries from outside: the start of the include path, and the rooms that may use it.

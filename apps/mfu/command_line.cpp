@@ -33,11 +33,14 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"diagnose", add_diagnose},
+    Command{"calc", add_calc},         Command{"flops", add_flops}, Command{"whatif", add_whatif},
+    Command{"diagnose", add_diagnose}, Command{"list", add_list},   Command{"explain", add_explain},
 };
 
 constexpr std::string_view kExamples =
     "Examples:\n"
+    "  mfu calc --model llama-3.1-8b --chip h100-sxm --gpus 64 --seq-len 8192 \\\n"
+    "           --batch 512 --step-time 12.9s   MFU, and by other conventions\n"
     "  mfu diagnose run.json                    where the step's time goes, and why\n"
     "  mfu diagnose rank*.jsonl --json          the same for programs\n"
     "  zcat run.json.gz | mfu diagnose -        from standard input (gzip works too)\n"
@@ -61,6 +64,27 @@ void say_error(const Error& error) {
   if (!error.hint().empty()) say("  hint: " + error.hint());
 }
 
+// An unset variable of a CI script leaves an option without its value: a gate that silently does
+// not hold is worse than an error.
+void refuse_empty_values(const std::vector<std::string>& arguments) {
+  Problems problems;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) continue;
+    const std::size_t equals = argument.find('=');
+    const bool empty = equals == std::string::npos
+                           ? i + 1 < arguments.size() && arguments[i + 1].empty()
+                           : equals + 1 == argument.size();
+    if (!empty) continue;
+    Place place;
+    place.what = argument.substr(0, equals);
+    problems.add(Error(ErrorKind::usage, "the value is empty", place,
+                       "is a variable of the script not set?"));
+  }
+  problems.throw_if_any();
+}
+
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments) {
@@ -80,6 +104,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
     Output::standard().write(top.help());
     return kNotAnswered;
   }
+  refuse_empty_values(arguments);
   try {
     // CLI11 takes the arguments last first.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "counted_work.hpp"
 #include "mfu/analyze.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/read.hpp"
@@ -18,7 +19,7 @@
 #include "mfu/report.hpp"
 #include "mfu/version.hpp"
 #include "options.hpp"
-#include "terminal.hpp"
+#include "publish.hpp"
 
 namespace mfu::app {
 namespace {
@@ -51,52 +52,21 @@ class Progress {
   std::chrono::steady_clock::time_point started_;
 };
 
-void say_notes(const std::vector<Note>& notes, bool verbose) {
-  for (const Note& note : notes) {
-    if (note.severity == Severity::info && !verbose) continue;
-    const std::string place = note.first.str();
-    say(fmt::format("mfu: note: {}{}{}{}", place, place.empty() ? "" : ": ", note.text,
-                    note.count > 1 ? fmt::format(" ({} times)", note.count) : std::string()));
-  }
-}
-
-void refuse_if_strict(const std::vector<Note>& notes, const DiagnoseSection& section) {
-  std::string texts;
-  const Note* first = nullptr;
-  for (const Note& note : notes) {
-    if (note.severity == Severity::info) continue;
-    if (first == nullptr) first = &note;
-    texts += (texts.empty() ? "" : "; ") + note.text;
-  }
-  if (first != nullptr) {
-    throw Error(ErrorKind::insufficient, "--strict: " + texts, first->first,
-                "without --strict the run is diagnosed all the same");
-  }
-  if (section.diagnosis.headline.impossible) {
-    throw Error(ErrorKind::insufficient,
-                fmt::format("--strict: an MFU of {} is impossible",
-                            format_percent(section.diagnosis.headline.mfu.value_or(0.0))),
-                {}, section.impossible_because.empty() ? "" : section.impossible_because.front());
-  }
-}
-
-Gate judge_min_mfu(const GateLimits& limits, const DiagnoseSection& section) {
+Judged judged_of(const DiagnoseSection& section) {
   const Headline& headline = section.diagnosis.headline;
-  Place place;
-  place.what = "--min-mfu";
-  if (!headline.mfu) {
-    throw Error(ErrorKind::insufficient, "the MFU is not known, so it cannot be judged", place,
-                section.mfu_missing);
+  return {headline.mfu, headline.impossible, section.mfu_missing, section.impossible_because};
+}
+
+// Where the work was counted and not given: its switches are part of what the MFU stands on.
+void add_counted(DiagnoseSection& section, const CountedWork& work) {
+  section.params = work.params;
+  section.active_params = work.active_params;
+  const std::optional<double>& mfu = section.diagnosis.headline.mfu;
+  if (mfu && work.hardware_share) section.hfu = *mfu * *work.hardware_share;
+  const std::size_t at = section.fingerprint.find(" peak=");
+  if (at != std::string::npos && !work.settings.empty()) {
+    section.fingerprint.insert(at, " " + work.settings);
   }
-  if (headline.impossible) {
-    throw Error(ErrorKind::insufficient,
-                fmt::format("an MFU of {} is impossible, so it cannot be judged",
-                            format_percent(*headline.mfu)),
-                place,
-                section.impossible_because.empty() ? "" : section.impossible_because.front());
-  }
-  return {"min-mfu", limits.min_mfu_text, headline.mfu, format_percent(*headline.mfu),
-          *headline.mfu >= limits.min_mfu.value_or(0.0)};
 }
 
 Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
@@ -121,6 +91,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   const Selection selection = parse_selection(text.selection, problems);
   const DiagnoseOptions options = parse_analysis(text.analysis, problems);
   const GateLimits limits = parse_gates(text.gates, problems);
+  refuse_to_overwrite(text.output, text.files, problems);
   problems.throw_if_any();  // before any file is created
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
@@ -132,6 +103,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));
   }
+  const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
   const RunTimings run = select(std::move(read.run), selection, notes);
   progress.done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
                             format_si(static_cast<double>(run.column_bytes()), "B")));
@@ -145,28 +117,18 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   report.notes = notes.all();
   report.diagnose = describe(std::move(diagnosis), run);
 
+  if (counted) add_counted(*report.diagnose, *counted);
+
   // Before the notes: what they say is part of the refusal.
-  if (limits.strict) refuse_if_strict(report.notes, *report.diagnose);
-  const bool text_on_standard_output =
-      std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
-        return target.output.is_standard() && target.renderer->format == "text";
-      });
-  if (text_on_standard_output) say_notes(report.notes, text.verbose);
-  if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, *report.diagnose));
+  const Judged judged = judged_of(*report.diagnose);
+  if (limits.strict) refuse_if_strict(report.notes, judged, "the run is diagnosed all the same");
+  if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));
   if (!limits.fail_on.empty()) {
     report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
   }
-  const bool failed = std::any_of(report.gates.begin(), report.gates.end(),
-                                  [](const Gate& gate) { return !gate.passed; });
-  report.exit_code = failed ? 1 : 0;
-
-  const RenderStyle terminal = standard_output_style();
-  for (OutputTarget& target : targets) {
-    target.output.write(
-        target.renderer->render(report, target.output.is_standard() ? terminal : RenderStyle{}));
-  }
+  const int exit_code = publish(report, targets, text.verbose);
   progress.done("written");
-  return report.exit_code;
+  return exit_code;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <CLI/Option.hpp>
 #include <array>
 #include <charconv>
+#include <filesystem>
+#include <set>
 #include <utility>
 
 #include "base/nearest.hpp"
@@ -79,7 +81,7 @@ void parse_ranks(std::string_view text, Selection& selection) {
     if (*last - *first >= kMostRanks) {
       throw wrong("--ranks", in_quotes(part) + " is more ranks than any job has", "write 0,3-5");
     }
-    for (std::int64_t rank = *first; rank <= *last; ++rank) selection.ranks.push_back(rank);
+    for (std::int64_t i = 0; i <= *last - *first; ++i) selection.ranks.push_back(*first + i);
   }
 }
 
@@ -108,6 +110,7 @@ std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problem
   std::vector<std::string> specifications = text.out;
   if (text.json) specifications.emplace_back("json");
   std::vector<OutputTarget> targets;
+  std::set<std::string> files;
   bool standard = false;
   for (const std::string& specification : specifications) {
     problems.attempt([&] {
@@ -119,6 +122,9 @@ std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problem
         throw wrong("--out", in_quotes(specification) + " names no file", "write json:report.json");
       }
       if (path != "-") {
+        if (!files.insert(path).second) {
+          throw wrong("--out", "two results for " + in_quotes(path), "give each a file of its own");
+        }
         targets.push_back({&renderer, Output::file(path)});
         return;
       }
@@ -132,6 +138,20 @@ std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problem
   }
   if (!standard) targets.push_back({&find_renderer("text"), Output::standard()});
   return targets;
+}
+
+void refuse_to_overwrite(const OutputText& text, const std::vector<std::string>& inputs,
+                         Problems& problems) {
+  for (const std::string& specification : text.out) {
+    const std::size_t colon = specification.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string path = specification.substr(colon + 1);
+    for (const std::string& input : inputs) {
+      std::error_code ignored;
+      if (!std::filesystem::equivalent(path, input, ignored)) continue;
+      problems.add(wrong("--out", in_quotes(path) + " is an input", "write to another file"));
+    }
+  }
 }
 
 bool wants_json(const std::vector<std::string>& arguments) {
@@ -174,7 +194,9 @@ void add_analysis_options(CLI::App& command, AnalysisText& text) {
       .add_option("--target-efficiency", text.target_efficiency,
                   "Single-GPU efficiency asked for (45%)")
       ->type_name("RATIO");
-  command.add_option("--materiality", text.materiality, "Share of the step that counts (5%)")
+  command
+      .add_option("--materiality", text.materiality,
+                  "Share of the step that counts (5%; transfer 3 x)")
       ->type_name("RATIO");
   command.add_option("--seed", text.seed, "Of the bootstrap")->type_name("N");
 }
@@ -200,6 +222,8 @@ DiagnoseOptions parse_analysis(const AnalysisText& text, Problems& problems) {
   };
   ratio(text.target_efficiency, "--target-efficiency", options.target_efficiency);
   ratio(text.materiality, "--materiality", options.materiality);
+  // Healthy jobs expose up to 7 % of a step as transfer: three times the share of other losses.
+  options.communication_materiality = std::min(0.5, 3.0 * options.materiality);
   if (!text.seed.empty()) {
     if (const auto seed = integer<std::uint64_t>(text.seed)) {
       options.seed = *seed;
@@ -210,12 +234,14 @@ DiagnoseOptions parse_analysis(const AnalysisText& text, Problems& problems) {
   return options;
 }
 
-void add_gate_options(CLI::App& command, GateText& text) {
+void add_gate_options(CLI::App& command, GateText& text, bool verdicts) {
   command.add_option("--min-mfu", text.min_mfu, "Exit 1 when the MFU is lower: 40%")
       ->type_name("RATIO");
-  command.add_option("--fail-on", text.fail_on, "Exit 1 on these verdicts: straggler,stall")
-      ->allow_extra_args(false)
-      ->type_name("FAMILY[,..]");
+  if (verdicts) {
+    command.add_option("--fail-on", text.fail_on, "Exit 1 on these verdicts: straggler,stall")
+        ->allow_extra_args(false)
+        ->type_name("FAMILY[,..]");
+  }
   command.add_flag("--strict", text.strict, "Exit 2 on data loss, assumption or MFU over 100 %");
 }
 

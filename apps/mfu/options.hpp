@@ -30,6 +30,7 @@ class Problems {
       add(error);
     }
   }
+  [[nodiscard]] bool any() const noexcept { return !found_.empty(); }
   // Throws UsageErrors if there is anything.
   void throw_if_any() const;
 
@@ -61,6 +62,10 @@ struct OutputTarget {
 };
 // Opens every file. Without anything for standard output, the text goes there too.
 [[nodiscard]] std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problems);
+
+// A report must not replace the run that it is about.
+void refuse_to_overwrite(const OutputText& text, const std::vector<std::string>& inputs,
+                         Problems& problems);
 // Whether standard output was asked for as JSON. From the bare arguments, since a command line that
 // cannot be parsed must still be answered in the right form.
 [[nodiscard]] bool wants_json(const std::vector<std::string>& arguments);
@@ -92,7 +97,8 @@ struct GateLimits {
   std::vector<Family> fail_on;
   bool strict = false;
 };
-void add_gate_options(CLI::App& command, GateText& text);
+// `verdicts`: the command has some, so --fail-on means something.
+void add_gate_options(CLI::App& command, GateText& text, bool verdicts = true);
 [[nodiscard]] GateLimits parse_gates(const GateText& text, Problems& problems);
 
 // Arguments that the command line does not know, as problems with a suggestion.

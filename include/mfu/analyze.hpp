@@ -107,6 +107,7 @@ enum class FactKind {
   few_steps,          // count usable steps, `of` needed
   few_ranks,          // count recorded of `of` declared
   one_rank,           // only one rank of `of`
+  overexplained,      // the parts explain a seconds more than the step has, share b
   no_microbatches,    // `count` stages, but the number of microbatches is not given
   not_judged,         // single-GPU efficiency was not judged: work or peak is missing
   slow_everywhere,    // the data cannot tell one slow link from slow communication everywhere
@@ -255,6 +256,7 @@ struct Diagnosis {
   std::vector<std::int64_t> warmup_steps;  // ids that the warm-up rule left out
   double target_efficiency = 0.45;
   double materiality = 0.05;
+  double communication_materiality = 0.15;
 };
 
 // Throws Error{unsupported} on an unknown chip or precision. One rank, or few steps, is no error:

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "mfu/model.hpp"
-#include "mfu/timings.hpp"
 
 namespace mfu {
 
@@ -31,23 +30,23 @@ enum class Trainable {
 
 // What the command line can override. Nothing: as the convention has it.
 struct Switches {
-  std::optional<AttentionCount> attention;
-  std::optional<bool> honour_window;
-  std::optional<bool> count_router;
-  std::optional<RecomputeCount> recompute;
-  std::optional<Trainable> trainable;
+  std::optional<AttentionCount> attention{};
+  std::optional<bool> honour_window{};
+  std::optional<bool> count_router{};
+  std::optional<RecomputeCount> recompute{};
+  std::optional<Trainable> trainable{};
 };
 
 struct Work {
-  double seq_len = 0.0;             // tokens of a sequence, as the run has it
-  std::vector<double> lengths;      // packed documents; empty: each sequence is one document
-  std::optional<double> params;     // stated N, for the closed forms that take it
+  double seq_len = 0.0;            // tokens of a sequence, as the run has it
+  std::vector<double> lengths{};   // packed documents; empty: each sequence is one document
+  std::optional<double> params{};  // stated N, for the closed forms that take it
 };
 
 struct Component {
   std::string id;  // qkv, scores_values, attention_output, mlp, experts, shared_experts, router,
-                   // logits, mtp, mamba
-  double forward = 0.0;   // FLOPs a token
+                   // logits, mtp, mamba; where a convention counts them: embedding, softmax, norms
+  double forward = 0.0;  // FLOPs a token
   double backward = 0.0;
 };
 
@@ -56,7 +55,7 @@ struct FlopCount {
   std::optional<double> hardware_flops;  // a token; nothing where recomputation is not defined
   double params = 0.0;                   // N that was used, where the formula has one
   std::vector<Component> components;     // empty for closed forms
-  std::string settings;                  // the switches as they stood: "attention=causal window=honour ..."
+  std::string settings;  // the switches as they stood: "attention=causal window=honour ..."
 };
 
 struct Convention {
@@ -66,7 +65,7 @@ struct Convention {
   std::string_view leaves_out;  // or counts twice; known quirks
   std::string_view source;      // whose number it is, where it is written
   std::string_view date;        // of that source, or of the change
-  Switches defaults;
+  Switches defaults;            // one that is not set has no meaning for the convention
   bool hardware_count = false;  // the figure is HFU-like: model_flops stays empty
   FlopCount (*count)(const ModelShape&, const Work&, const Switches& resolved);
 };
@@ -76,9 +75,9 @@ struct Convention {
 // Throws Error{usage} with the nearest ids.
 [[nodiscard]] const Convention& find_convention(std::string_view id);
 
-// The count under a convention with switches overridden. Throws Error{insufficient} naming every key
-// of the model that the formula needs and the shape lacks, Error{unsupported} where the convention
-// has no meaning for the shape or the switch.
+// The count under a convention with switches overridden. Throws Error{insufficient} naming every
+// key of the model that the formula needs and the shape lacks, Error{unsupported} where the
+// convention has no meaning for the shape or the switch.
 [[nodiscard]] FlopCount count_flops(const ModelShape& model, const Work& work,
                                     const Convention& convention, const Switches& overrides = {});
 

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "mfu/analyze.hpp"
+#include "mfu/calc.hpp"
 #include "mfu/error.hpp"
+#include "mfu/flops.hpp"
+#include "mfu/model.hpp"
 #include "mfu/read.hpp"
 
 namespace mfu {
@@ -45,18 +48,115 @@ struct DiagnoseSection {
   std::vector<std::string> impossible_because;  // an MFU over 1: what explains it, likeliest first
   std::vector<PartText> part_texts;             // one for each of diagnosis.parts
   std::string fingerprint;
-  std::string mfu_missing;          // why there is no MFU, and what would give it; else empty
-  std::string recoverable_missing;  // why the verdict has no recoverable step; else empty
-  std::string verdict_line;         // "stall (input), all ranks, steady; confidence 0.98"
-  std::vector<std::string> also;    // other material findings, one line each
-  std::vector<std::string> why;     // evidence of the verdict
-  std::string worth;                // "9.4 MFU points (31.4 -> 40.8 %), 12.90 -> 9.92 s a step"
+  std::optional<double> hfu;     // MFU x hardware / model FLOPs, where recomputation is known
+  std::optional<double> params;  // of the model that the work was counted from
+  std::optional<double> active_params;  // of these, what one token goes through
+  std::string mfu_missing;              // why there is no MFU, and what would give it; else empty
+  std::string recoverable_missing;      // why the verdict has no recoverable step; else empty
+  std::string verdict_line;             // "stall (input), all ranks, steady; confidence 0.98"
+  std::vector<std::string> also;        // other material findings, one line each
+  std::vector<std::string> why;         // evidence of the verdict
+  std::string worth;                    // "9.4 MFU points (31.4 -> 40.8 %), 12.90 -> 9.92 s a step"
   std::vector<std::string> actions;
   std::string owner;
   std::string refuted_by;
   std::vector<FindingText> finding_texts;          // one for each diagnosis.findings
   std::string measured, derived, assumed, unseen;  // how sure
 };
+
+// An MFU against one peak, held against another.
+struct Rebase {
+  double from_mfu = 0.0;
+  double from_peak_flops = 0.0;
+  std::string from_name;  // chip and precision; empty: a number
+  double to_peak_flops = 0.0;
+  std::string to_name;
+  [[nodiscard]] double achieved_flops() const { return from_mfu * from_peak_flops; }
+  [[nodiscard]] double mfu() const { return achieved_flops() / to_peak_flops; }
+};
+
+// calc, and whatif, which is the same with more rows.
+struct CalcSection {
+  Calculation calculation;
+  bool what_if = false;
+  std::string status;  // "ok", "impossible", "no-peak", "no-model"
+  std::string fingerprint;
+  std::string mfu_missing;                // why there is no MFU, and what would give it; else empty
+  std::vector<std::string> result_texts;  // a few words for each of calculation.results
+  std::vector<std::string> impossible_because;
+  std::vector<std::string> advice;  // closing lines
+  std::vector<PeakRow> peaks;
+  std::vector<std::string> peak_texts;  // one for each of peaks
+  std::optional<Detection> detection;
+  std::vector<std::string> match_texts;  // one for each match
+  struct MatchLine {  // matches that are one hypothesis under several conventions, together
+    double value = 0.0;
+    double relative_error = 0.0;
+    bool tied = false;
+    std::string text;
+  };
+  std::vector<MatchLine> match_lines;  // the first few
+  std::string detection_line;          // how the best stands, and how many stand beside it
+  std::optional<Rebase> rebase;        // then there is no calculation
+};
+
+// Which of the inputs are missing or contradict each other, each with the way out; empty: none.
+[[nodiscard]] std::vector<Error> calc_problems(const Calculation& calculation);
+
+// Words and numbers of a calculation without problems. Pure.
+[[nodiscard]] CalcSection describe_calc(Calculation calculation);
+// Adds the peaks and, where a figure was printed, what would give it.
+void describe_what_if(CalcSection& section, std::optional<Detection> detection);
+[[nodiscard]] CalcSection describe_rebase(const Rebase& rebase);
+
+// "convention=palm attention=full ... peak=989.4T precision=bf16 clock=datasheet@1830MHz". Two
+// numbers are comparable only when this is equal. `convention` with its switches; empty: unnamed.
+[[nodiscard]] std::string fingerprint_text(std::string_view convention,
+                                           const std::optional<PeakUsed>& peak);
+
+struct FlopsTotal {
+  const Convention* convention = nullptr;
+  std::optional<double> flops_per_token;
+  std::optional<double> hardware_flops_per_token;
+  std::string text;  // a few words
+};
+
+// What one convention counts, by component, and what the others make of the same model.
+struct FlopsSection {
+  std::string title;
+  std::string model;
+  const Convention* convention = nullptr;
+  std::string settings;
+  std::optional<double> seq_len;
+  std::optional<double> tokens_per_step;
+  std::optional<ParameterCount> parameters;
+  double params = 0.0;                // N that was used, where the formula has one
+  std::vector<Component> components;  // of the convention, or of the exact count under its switches
+  std::string components_line;        // whose components these are
+  std::vector<std::string> component_texts;
+  std::optional<double> components_total;  // forward and backward, per token
+  FlopsTotal total;
+  std::vector<FlopsTotal> others;
+  std::vector<std::string> advice;
+};
+
+// `components_of`: the count whose components are shown where the convention has none of its own.
+[[nodiscard]] FlopsSection describe_flops(const ModelShape& model, const CalcInput& input,
+                                          std::span<const Convention* const> others);
+
+// `list` and `explain`.
+struct Item {
+  std::string id, title, text, source;
+};
+struct ListSection {
+  std::string title;
+  bool detailed = false;  // all of it, not one line an item
+  std::vector<Item> items;
+};
+enum class Catalogue { conventions, models, chips, terms };
+[[nodiscard]] ListSection list_items(Catalogue catalogue);
+// A convention, chip, model or term. Throws Error{usage} with the nearest.
+[[nodiscard]] ListSection explain_item(std::string_view id);
 
 struct Report {
   std::string tool_version;
@@ -66,6 +166,9 @@ struct Report {
   std::vector<Gate> gates;
   int exit_code = 0;
   std::optional<DiagnoseSection> diagnose;
+  std::optional<CalcSection> calc;
+  std::optional<FlopsSection> flops;
+  std::optional<ListSection> list;
 };
 
 // The unit in which seconds of this magnitude are read, and the decimals that give four digits. All

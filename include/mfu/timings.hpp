@@ -32,6 +32,9 @@ enum class Axis { tp, cp, ep, dp, pp };
 inline constexpr std::array<Axis, 5> kAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp};
 [[nodiscard]] std::string_view to_string(Axis axis) noexcept;
 
+// More pipeline stages than any job has; readers refuse larger counts.
+inline constexpr int kMostPipelineStages = 4096;
+
 // Logical place of a rank, one index per axis from 0; -1: not known.
 struct Coords {
   std::array<int, 5> at{-1, -1, -1, -1, -1};

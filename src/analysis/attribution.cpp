@@ -144,24 +144,24 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   }
 }
 
-// Every rank idles for PF - C in its pipeline. Where that idle time sits in `stall`, most ranks
-// show more stall than the pipeline leaves of the step.
-bool bubbles_in_stall(const Job& job, PipelineForm& form) {
+// Every rank idles for PF - C in its pipeline. The bucket that holds that idle time is on most
+// ranks longer than what the pipeline leaves of the step.
+bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
   const double margin = 0.02 * job.mean_step();
   std::size_t idle = 0;
-  std::size_t in_stall = 0;
+  std::size_t longer = 0;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     const auto compute = job.compute(s);
-    const auto stall = job.stall(s);
+    const auto bucket = stall ? job.stall(s) : job.comm(s);
     const double pipeline = form.slowest(compute);
     const double room = std::max(0.0, job.step_seconds()[s] - pipeline);
     for (std::size_t r = 0; r < job.ranks(); ++r) {
       if (pipeline - compute[r] < margin) continue;
       ++idle;
-      in_stall += stall[r] > room + margin;
+      longer += bucket[r] > room + margin;
     }
   }
-  return 2 * in_stall > idle;
+  return 2 * longer > idle;
 }
 
 // The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
@@ -242,10 +242,14 @@ Attribution attribute(const Job& job, PipelineForm& form) {
   result.inner.assign(job.steps(), 0.0);
   result.common_stall.assign(job.steps(), 0.0);
   result.own_limit.assign(job.steps(), std::numeric_limits<double>::infinity());
-  const WaitsIn declared = job.run().waits_in;
+  WaitsIn declared = job.run().waits_in;
   const bool pipelined = job.stages() > 1;
   const bool groups = !job.run().comm_by_group.empty();
-  const bool bubbles = pipelined && bubbles_in_stall(job, form);
+  const bool bubbles = pipelined && holds_bubbles(job, form, true);
+  if (pipelined && !bubbles && declared == WaitsIn::stall && holds_bubbles(job, form, false)) {
+    declared = WaitsIn::comm;
+    result.waits_elsewhere = true;
+  }
 
   if (groups) {
     result.method = declared == WaitsIn::separate ? SplitMethod::separate : SplitMethod::groups;

@@ -74,8 +74,7 @@ class Solver {
       statements.push_back({*input_.tokens_per_step, {Quantity::tokens_per_step}});
     }
     if (input_.batch && input_.seq_len) {
-      statements.push_back(
-          {*input_.batch * *input_.seq_len, {Quantity::batch, Quantity::seq_len}});
+      statements.push_back({*input_.batch * *input_.seq_len, {Quantity::batch, Quantity::seq_len}});
     }
     result_.tokens_per_step = settle(statements);
   }
@@ -133,14 +132,16 @@ class Solver {
       return;
     }
     if (!has_model) miss(MissingInput::model);
-    if (has_model && !seq_len_known()) miss(MissingInput::seq_len);
+    const bool measured = input_.step_seconds || input_.tokens_per_second;
+    const bool batch_alone = input_.batch && !input_.seq_len && !input_.tokens_per_step;
+    const bool needs_tokens = !result_.tokens_per_second_per_gpu && input_.step_seconds &&
+                              !input_.tokens_per_second && !result_.tokens_per_step;
+    if ((has_model && !seq_len_known()) || (needs_tokens && batch_alone)) {
+      miss(MissingInput::seq_len);
+    }
     if (!result_.tokens_per_second_per_gpu) {
-      const bool measured = input_.step_seconds || input_.tokens_per_second;
       if (!measured) miss(MissingInput::measurement);
-      if (!result_.tokens_per_second && !input_.tokens_per_second && !result_.tokens_per_step &&
-          (input_.step_seconds || !measured)) {
-        miss(MissingInput::tokens);
-      }
+      if (needs_tokens && !batch_alone) miss(MissingInput::tokens);
       if (!input_.gpus) miss(MissingInput::gpus);
     }
     if (!input_.peak && !result_.missing.empty()) miss(MissingInput::peak);
@@ -165,7 +166,17 @@ Work work_of(const CalcInput& input) {
 
 ConventionResult count_under(const CalcInput& input, const Convention& convention) {
   const ModelShape shape = input.model.value_or(ModelShape{});
-  const FlopCount count = count_flops(shape, work_of(input), convention, input.switches);
+  FlopCount count;
+  try {
+    count = count_flops(shape, work_of(input), convention, switches_for(input, convention));
+  } catch (const Error&) {
+    // This kind of recomputation is not defined for another convention: its MFU is.
+    Switches without = switches_for(input, convention);
+    if (&convention == input.convention || !without.recompute) throw;
+    without.recompute.reset();
+    count = count_flops(shape, work_of(input), convention, without);
+    if (!convention.hardware_count) count.hardware_flops.reset();
+  }
   ConventionResult result;
   result.convention = &convention;
   result.flops_per_token = count.model_flops;
@@ -230,8 +241,7 @@ void use_achieved(Calculation& calculation, const ConventionResult& chosen) {
 CalcStatus status_of(const Calculation& calculation) {
   if (!calculation.input.peak) return CalcStatus::no_peak;
   const Value mfu = calculation.mfu();
-  const Value hfu =
-      calculation.results.empty() ? Value{} : Value(calculation.results.front().hfu);
+  const Value hfu = calculation.results.empty() ? Value{} : Value(calculation.results.front().hfu);
   const double most = std::max(mfu.value_or(0.0), hfu.value_or(0.0));
   return most > 1.0 ? CalcStatus::impossible : CalcStatus::ok;
 }
@@ -256,6 +266,16 @@ std::int64_t whole_factor(double ratio) noexcept {
   const double nearest = std::round(ratio);
   if (!(nearest >= 2.0) || nearest > 1e9) return 0;
   return std::fabs(ratio - nearest) <= kAgreement * nearest ? std::llround(nearest) : 0;
+}
+
+Switches switches_for(const CalcInput& input, const Convention& convention) {
+  if (&convention == input.convention) return input.switches;
+  Switches carried;
+  if (convention.defaults.recompute && !convention.hardware_count) {
+    carried.recompute = input.switches.recompute;
+  }
+  if (convention.defaults.trainable) carried.trainable = input.switches.trainable;
+  return carried;
 }
 
 Calculation calculate(const CalcInput& input, std::span<const Convention* const> others) {

@@ -60,10 +60,11 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   result.setup = resolve_setup(run, options, notes);
   result.target_efficiency = options.target_efficiency;
   result.materiality = options.materiality;
+  result.communication_materiality = options.communication_materiality;
   result.waits_in = run.waits_in;
 
   Job job(run, notes);
-  if (options.drop_warmup) result.warmup_steps = job.drop_warmup();
+  if (options.drop_warmup) result.warmup_steps = job.drop_warmup(notes);
   note_sums(job, notes);
   result.setup.stages = job.stages();
   for (std::size_t s = 0; s < job.steps(); ++s) result.steps_used.push_back(job.step_id(s));
@@ -73,11 +74,10 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   result.split = attribution.method;
   if (attribution.waits_elsewhere) {
     notes.add("waits-elsewhere", Severity::assumption,
-              run.waits_in == WaitsIn::comm
-                  ? "waits_in says comm, but stall falls as compute rises, second for second: "
-                    "the waits are read from stall"
-                  : "waits_in says stall, but comm falls as compute rises, second for second: "
-                    "the waits are read from comm",
+              run.waits_in == WaitsIn::comm ? "waits_in says comm, but the idle time is in stall: "
+                                              "the waits are read from stall"
+                                            : "waits_in says stall, but the idle time is in comm: "
+                                              "the waits are read from comm",
               Place{.what = "waits_in"});
   }
   StepModel model(job, attribution, form);

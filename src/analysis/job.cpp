@@ -203,12 +203,12 @@ std::vector<Group> Job::groups_along(Axis axis) const {
 
 std::int64_t expected_ranks(const RunTimings& run) {
   const auto recorded = static_cast<std::int64_t>(run.ranks.size());
-  std::int64_t product = 1;
+  double product = 1.0;
   bool sized = false;
   for (const Axis axis : kAxes) {
     if (run.parallelism[axis]) {
       sized = true;
-      product *= *run.parallelism[axis];
+      product *= static_cast<double>(*run.parallelism[axis]);
     }
   }
   if (!sized) return run.hardware.count.value_or(recorded);
@@ -216,7 +216,7 @@ std::int64_t expected_ranks(const RunTimings& run) {
   for (const RankInfo& info : run.ranks) tensor_indices.insert(info.coords[Axis::tp]);
   const int tp = run.parallelism[Axis::tp].value_or(1);
   if (tp > 1 && tensor_indices.size() <= 1) product /= tp;
-  return product;
+  return static_cast<std::int64_t>(std::min(product, 1e15));
 }
 
 }  // namespace mfu::analysis

@@ -54,7 +54,7 @@ class Job {
   [[nodiscard]] double step_spread() const noexcept { return step_spread_; }
 
   // Leading steps that are not like the rest are left out from here on. See warmup.cpp.
-  std::vector<std::int64_t> drop_warmup();
+  std::vector<std::int64_t> drop_warmup(Notes& notes);
 
   [[nodiscard]] int stages() const noexcept { return stages_; }
   [[nodiscard]] int stage_of(std::size_t rank) const { return stage_of_[rank]; }

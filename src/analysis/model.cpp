@@ -21,8 +21,11 @@ StepModel::StepModel(const Job& job, const Attribution& attribution, PipelineFor
 
 void StepModel::settle() {
   unexplained_.assign(job_.steps(), 0.0);
+  overshoot_.assign(job_.steps(), 0.0);
   for (std::size_t s = 0; s < job_.steps(); ++s) {
-    unexplained_[s] = std::max(0.0, job_.step_seconds()[s] - model_step(measured_, s));
+    const double rest = job_.step_seconds()[s] - model_step(measured_, s);
+    unexplained_[s] = std::max(0.0, rest);
+    overshoot_[s] = std::max(0.0, -rest);
   }
 }
 

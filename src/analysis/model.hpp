@@ -45,6 +45,9 @@ class StepModel {
   // max(0, T - T_model) of the measured scenario, a step.
   [[nodiscard]] const std::vector<double>& unexplained() const noexcept { return unexplained_; }
 
+  // max(0, T_model - T), a step: by how much the parts explain more than there is.
+  [[nodiscard]] const std::vector<double>& overshoot() const noexcept { return overshoot_; }
+
   // The step that is left in each step under a scenario, seconds.
   [[nodiscard]] std::vector<double> steps_under(const Scenario& scenario);
 
@@ -61,7 +64,7 @@ class StepModel {
   const Attribution& attribution_;
   PipelineForm& form_;
   Scenario measured_;
-  std::vector<double> unexplained_;
+  std::vector<double> unexplained_, overshoot_;
   std::vector<double> compute_, own_stall_, pipeline_stall_;
 };
 

@@ -29,6 +29,9 @@ class PipelineForm {
   // The slowest pipeline.
   double slowest(std::span<const double> compute, double inner = 0.0);
 
+  // Is the schedule replayed, so that uneven microbatches can be?
+  [[nodiscard]] bool replays() const noexcept { return schedule_.has_value(); }
+
   // One pipeline with these stages and microbatch weights (mean 1); even weights where empty.
   double one(std::span<const double> stage_compute, std::span<const double> weight);
 

@@ -6,7 +6,7 @@ namespace mfu::analysis {
 
 namespace {
 
-constexpr std::size_t kMostOperations = 1U << 16U;
+constexpr double kMostOperations = 65536.0;
 
 struct Step {
   int chunk;
@@ -50,8 +50,8 @@ std::optional<Schedule> Schedule::build(PipelineSchedule kind, int stages, int m
                                         int chunks) {
   if (stages < 1 || microbatches < 1 || chunks < 1) return std::nullopt;
   if (chunks > 1 && microbatches % stages != 0) return std::nullopt;
+  if (2.0 * microbatches * chunks * stages > kMostOperations) return std::nullopt;
   const auto pieces = static_cast<std::size_t>(microbatches) * static_cast<std::size_t>(chunks);
-  if (2 * pieces * static_cast<std::size_t>(stages) > kMostOperations) return std::nullopt;
 
   std::vector<std::vector<Step>> orders;
   for (int p = 0; p < stages; ++p) {

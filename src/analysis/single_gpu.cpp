@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/candidate.hpp"
+#include "analysis/suspects.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
@@ -52,8 +52,8 @@ void add_clock_evidence(const Job& job, Finding& finding) {
   bool thermal = heat && heat->second > heat->first + 3.0;
   for (const RankInfo& info : job.run().ranks) {
     for (const std::string& reason : info.telemetry.throttle_reasons) {
-      power = power || reason.find("power") != std::string::npos;
-      thermal = thermal || reason.find("thermal") != std::string::npos;
+      power = power || names_reason(reason, "power");
+      thermal = thermal || names_reason(reason, "thermal");
     }
   }
   if (thermal) {

@@ -15,42 +15,49 @@ constexpr double kLeastShare = 0.02;  // of the step
 struct SlowGroup {
   const TransferKind* kind = nullptr;
   std::size_t group = 0;
-  std::vector<std::size_t> equals;  // groups it is compared with
-  double excess = 0.0;              // mean seconds a step
+  std::vector<double> typical;  // [step] lower quartile of the groups it is compared with
+  double excess = 0.0;          // mean seconds a step
 };
 
-double typical(const SlowGroup& slow, std::size_t step) {
-  std::vector<double> others;
-  for (const std::size_t g : slow.equals) others.push_back(slow.kind->value[step][g]);
-  const std::size_t index = (others.size() - 1) / 4;
-  std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(index),
-                   others.end());
-  return others[index];
+std::vector<double> typical_of(const TransferKind& kind, const std::vector<std::size_t>& groups,
+                               std::size_t steps) {
+  std::vector<double> typical;
+  std::vector<double> values;
+  const std::size_t index = (groups.size() - 1) / 4;
+  for (std::size_t s = 0; s < steps; ++s) {
+    values.clear();
+    for (const std::size_t g : groups) values.push_back(kind.value[s][g]);
+    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(index);
+    std::nth_element(values.begin(), nth, values.end());
+    typical.push_back(*nth);
+  }
+  return typical;
 }
 
-std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t steps) {
-  // Groups of the same stage are equals. Where a stage has one group alone, the other stages' stand
-  // in: they move gradients of the same size but for the embedding's.
+// Groups of the same stage are equals. Where a stage has one group alone, the other stages' stand
+// in: they move gradients of the same size but for the embedding's.
+std::map<int, std::vector<std::size_t>> sets_of_equals(const TransferKind& kind) {
   std::map<int, std::vector<std::size_t>> by_stage;
   for (std::size_t g = 0; g < kind.groups.size(); ++g) {
     by_stage[kind.groups[g].stage].push_back(g);
   }
   const bool alone = std::all_of(by_stage.begin(), by_stage.end(),
                                  [](const auto& entry) { return entry.second.size() < 2; });
-  if (alone) {
-    std::vector<std::size_t> all;
-    for (const auto& [stage, groups] : by_stage)
-      all.insert(all.end(), groups.begin(), groups.end());
-    by_stage = {{0, std::move(all)}};
-  }
+  if (!alone) return by_stage;
+  std::vector<std::size_t> all;
+  for (const auto& [stage, groups] : by_stage) all.insert(all.end(), groups.begin(), groups.end());
+  return {{0, std::move(all)}};
+}
+
+std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t steps) {
   std::optional<SlowGroup> worst;
-  for (const auto& [stage, groups] : by_stage) {
+  for (const auto& [stage, groups] : sets_of_equals(kind)) {
     if (groups.size() < 2) continue;
+    std::vector<double> typical = typical_of(kind, groups, steps);
     std::vector<double> effect;
     for (const std::size_t g : groups) {
-      SlowGroup trial{&kind, g, groups, 0.0};
       Sum total;
-      for (std::size_t s = 0; s < steps; ++s) total.add(kind.value[s][g] - typical(trial, s));
+      for (std::size_t s = 0; s < steps; ++s) total.add(kind.value[s][g] - typical[s]);
       effect.push_back(total.value() / static_cast<double>(steps));
     }
     const auto largest = std::max_element(effect.begin(), effect.end());
@@ -59,8 +66,8 @@ std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t ste
         std::count_if(effect.begin(), effect.end(), [&](double e) { return e > 0.5 * *largest; });
     if (close > static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, groups.size() / 4))) continue;
     if (!worst || *largest > worst->excess) {
-      worst = SlowGroup{&kind, groups[static_cast<std::size_t>(largest - effect.begin())], groups,
-                        *largest};
+      worst = SlowGroup{&kind, groups[static_cast<std::size_t>(largest - effect.begin())],
+                        std::move(typical), *largest};
     }
   }
   return worst;
@@ -82,7 +89,7 @@ void find_slow_link(RuleContext& context) {
   std::vector<double> usual;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     value.push_back(worst->kind->value[s][worst->group]);
-    usual.push_back(typical(*worst, s));
+    usual.push_back(worst->typical[s]);
     effect.push_back(std::max(0.0, value.back() - usual.back()));
   }
   const Course course = course_of(effect, context.step_ids);
@@ -123,15 +130,17 @@ void find_slow_link(RuleContext& context) {
         {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
   }
 
-  // Peers of a slow group idle meanwhile. Where idle time is recorded alike, it was taken for a
-  // common stall until here.
+  // Peers of a slow group idle meanwhile: where idle time is recorded alike, it was taken for a
+  // common stall until here. In a pipeline part of the slow transfer can hide in the drain: what
+  // the step has no room for was hidden.
   Scenario& measured = context.model.measured();
-  if (context.model.attribution().stall == StallMeaning::shared) {
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      const double room = context.model.unexplained()[s];
-      measured.common_stall[s] =
-          std::max(0.0, measured.common_stall[s] - std::max(0.0, effect[s] - room));
-    }
+  const bool shared = context.model.attribution().stall == StallMeaning::shared;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double room = context.model.unexplained()[s];
+    const double from_stall =
+        shared ? std::clamp(effect[s] - room, 0.0, measured.common_stall[s]) : 0.0;
+    measured.common_stall[s] -= from_stall;
+    if (job.stages() > 1) effect[s] = std::min(effect[s], room + from_stall);
   }
   measured.link = effect;
   context.local_fixed.common_stall = measured.common_stall;

@@ -101,6 +101,15 @@ std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> ef
   return result;
 }
 
+// The median of a telemetry series, its missing samples left out.
+void add_level(const std::vector<double>& series, std::vector<double>& levels) {
+  std::vector<double> known;
+  for (const double value : series) {
+    if (!std::isnan(value)) known.push_back(value);
+  }
+  if (!known.empty()) levels.push_back(median_inplace(known));
+}
+
 // Places that are bad for one reason burst in the same steps; pauses at random do not.
 bool act_together(const Job& job, const Column& excess, const std::vector<std::size_t>& ranks) {
   if (ranks.size() < 2) return true;
@@ -172,7 +181,7 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
 
 std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects) {
   if (suspects.ranks.size() < 2) return std::nullopt;
-  for (const Axis axis : {Axis::ep, Axis::cp, Axis::tp, Axis::dp}) {
+  for (const Axis axis : {Axis::ep, Axis::cp, Axis::dp}) {
     const int index = job.run().ranks[suspects.ranks.front()].coords[axis];
     if (index < 0) continue;
     bool same = true;
@@ -239,6 +248,11 @@ Contrast contrast(const Job& job, const Suspects& suspects, std::span<const doub
   return {culprits.value() / count, peer_levels.value() / count};
 }
 
+bool names_reason(std::string_view reason, std::string_view word) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  return std::search(reason.begin(), reason.end(), word.begin(), word.end(), same) != reason.end();
+}
+
 void add_cheap_causes(const Job& job, const Suspects& suspects, Finding& finding) {
   std::vector<double> culprit_clocks;
   std::vector<double> peer_clocks;
@@ -251,16 +265,16 @@ void add_cheap_causes(const Job& job, const Suspects& suspects, Finding& finding
     const RankTelemetry& seen = job.run().ranks[r].telemetry;
     const bool culprit = suspects.is_culprit[r];
     if (!seen.sm_clock_mhz.empty()) {
-      (culprit ? culprit_clocks : peer_clocks).push_back(median(seen.sm_clock_mhz));
+      add_level(seen.sm_clock_mhz, culprit ? culprit_clocks : peer_clocks);
     }
     if (!seen.temperature_c.empty()) {
-      (culprit ? culprit_heat : peer_heat).push_back(median(seen.temperature_c));
+      add_level(seen.temperature_c, culprit ? culprit_heat : peer_heat);
     }
     if (!culprit) continue;
     hardware = hardware || !seen.xid.empty() || seen.ecc_uncorrected.value_or(0) > 0;
     for (const std::string& reason : seen.throttle_reasons) {
-      thermal = thermal || reason.find("thermal") != std::string::npos;
-      power = power || reason.find("power") != std::string::npos;
+      thermal = thermal || names_reason(reason, "thermal");
+      power = power || names_reason(reason, "power");
     }
   }
   const bool clocks_known = !culprit_clocks.empty() && !peer_clocks.empty();

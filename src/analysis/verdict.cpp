@@ -13,10 +13,12 @@ namespace mfu::analysis {
 namespace {
 
 constexpr std::size_t kLeastSteps = 8;
-constexpr double kLeastCoverage = 0.9;     // of the expected ranks
-constexpr double kSupport = 0.9;           // share of the resamples that must agree
-constexpr double kMostUnexplained = 0.05;  // of the step
-constexpr double kHealthyBound = 1.6;      // upper bound in units of materiality: 8 % at 5 %
+constexpr double kLeastCoverage = 0.9;      // of the expected ranks
+constexpr double kSupport = 0.9;            // share of the resamples that must agree
+constexpr double kMostUnexplained = 0.05;   // of the step, either way
+constexpr double kMostDraws = 2e7;          // steps x resamples
+constexpr double kUnsplitConfidence = 0.6;  // most, where two readings of the samples fit alike
+constexpr double kHealthyBound = 1.6;       // upper bound in units of materiality: 8 % at 5 %
 constexpr std::array kFamilies{Family::imbalance, Family::single_gpu_efficiency, Family::straggler,
                                Family::stall, Family::communication};
 
@@ -89,7 +91,11 @@ Resampled resample(const RuleContext& context) {
   const std::size_t count = context.found.size();
   result.loss.resize(count);
   result.left.resize(count);
-  bootstrap(strata_of(context), context.options.replicates, context.options.seed,
+  // Long runs need fewer resamples for the same width, and time grows with both.
+  const auto affordable = static_cast<int>(kMostDraws / static_cast<double>(context.job().steps()));
+  const int replicates =
+      std::clamp(affordable, std::min(200, context.options.replicates), context.options.replicates);
+  bootstrap(strata_of(context), replicates, context.options.seed,
             [&](std::span<const std::size_t> steps) {
               const Standing standing = standing_of(context, steps);
               for (std::size_t k = 0; k < count; ++k) {
@@ -176,6 +182,11 @@ class Judge {
     write_findings();
     Verdict& verdict = diagnosis_.verdict;
     verdict.facts = obstacles(context_, diagnosis_.setup);
+    const double overshoot = mean(context_.model.overshoot());
+    if (overshoot >= kMostUnexplained * point_.step) {
+      verdict.facts.push_back(
+          {FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
+    }
     const Family top = point_.top();
     if (!verdict.facts.empty()) {
       abstain(top);
@@ -328,6 +339,7 @@ class Judge {
     if (top == Family::stall && context_.job().stages() == 1 &&
         context_.model.attribution().stall == StallMeaning::shared) {
       verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+      verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
     recover(first);
     if (unexplained_share() >= kMostUnexplained) add_unexplained();

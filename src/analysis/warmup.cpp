@@ -14,7 +14,7 @@ constexpr double kSlowCompute = 1.25;   // times the median of the median rank's
 constexpr double kIdleShare = 0.25;     // of the step, over the median of the least stall or comm
 }  // namespace
 
-std::vector<std::int64_t> Job::drop_warmup() {
+std::vector<std::int64_t> Job::drop_warmup(Notes& notes) {
   std::vector<double> compute_level;
   std::vector<double> least_stall;
   std::vector<double> least_comm;
@@ -37,13 +37,19 @@ std::vector<std::int64_t> Job::drop_warmup() {
   const double usual_compute = usual(compute_level);
   const double usual_stall = usual(least_stall);
   const double usual_comm = usual(least_comm);
-  while (leading < most && step_seconds_[leading] > kSlowStep * usual_step) {
-    const double idle = kIdleShare * step_seconds_[leading];
-    if (compute_level[leading] <= kSlowCompute * usual_compute &&
-        least_stall[leading] <= usual_stall + idle && least_comm[leading] <= usual_comm + idle) {
-      break;
-    }
-    ++leading;
+  const auto is_warmup = [&](std::size_t s) {
+    if (step_seconds_[s] <= kSlowStep * usual_step) return false;
+    const double idle = kIdleShare * step_seconds_[s];
+    return compute_level[s] > kSlowCompute * usual_compute || least_stall[s] > usual_stall + idle ||
+           least_comm[s] > usual_comm + idle;
+  };
+  while (leading < most && is_warmup(leading)) ++leading;
+  if (leading == most && leading > 0 && is_warmup(leading)) {
+    notes.add(
+        "long-warmup", Severity::assumption,
+        "the run still looks like warm-up after the steps that the rule leaves out; if it is, "
+        "leave more out with --skip",
+        Place{.what = "step " + std::to_string(step_id(leading))});
   }
   std::vector<std::int64_t> left_out;
   for (std::size_t s = 0; s < leading; ++s) left_out.push_back(step_id(s));

@@ -60,6 +60,58 @@ struct Prefix {
   std::string_view text;
 };
 
+// No accelerator's peak is less than 10 GFLOP/s: a bare number of this size is in FLOP/s.
+constexpr double kSlowestPeak = 1e10;
+
+int power_of_ten(double scale) { return static_cast<int>(std::lround(std::log10(scale))); }
+
+struct GroupedNumber {
+  std::string number;
+  std::string unit;
+};
+
+// As split(), with the grouping of "4,194,304" and "4_194_304" taken out. Groups of three only:
+// what is written with a decimal comma stays wrong.
+GroupedNumber split_grouped(std::string_view text) {
+  text = trimmed(text);
+  std::string plain;
+  bool grouped = false;
+  std::size_t digits = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool separator =
+        (c == ',' || c == '_') && digits > 0 && (!grouped || digits == 3) && digits <= 3 &&
+        at + 3 < text.size() && decimal_detail::is_digit(text[at + 1]) &&
+        decimal_detail::is_digit(text[at + 2]) && decimal_detail::is_digit(text[at + 3]);
+    if (separator) {
+      grouped = true;
+      digits = 0;
+      continue;
+    }
+    if (decimal_detail::is_digit(c)) {
+      ++digits;
+    } else {
+      if (grouped && digits != 3) return {"", std::string(text)};
+      grouped = false;
+      digits = 4;  // no grouping after the point
+    }
+    plain.push_back(c);
+  }
+  if (grouped && digits != 3) return {"", std::string(text)};
+  const auto [number, unit] = split(plain);
+  return {std::string(number), std::string(unit)};
+}
+
+void require_positive(double value, std::string_view text, std::string_view what) {
+  if (value > 0.0 && std::isfinite(value)) return;
+  throw refuse(what,
+               fmt::format("'{}' is {}", text.substr(0, 80),
+                           value < 0.0    ? "negative"
+                           : value == 0.0 ? "zero"
+                                          : "too large"),
+               "it must be more than 0");
+}
+
 }  // namespace
 
 double parse_ratio(std::string_view text, std::string_view what) {
@@ -117,6 +169,115 @@ double parse_seconds(std::string_view text, std::string_view what) {
     return seconds;
   }
   throw refuse(what, fmt::format("'{}' is not a duration", text), std::string(kHint));
+}
+
+double parse_count(std::string_view text, std::string_view what) {
+  constexpr std::string_view kHint = "write the whole number: 8192 or 4,194,304";
+  const auto [number, unit] = split_grouped(text);
+  const Decimal parsed = parse_decimal(number);
+  if (parsed.status != DecimalStatus::ok) {
+    throw refuse(what, fmt::format("'{}' is not a number", text.substr(0, 80)), std::string(kHint));
+  }
+  if ((unit == "k" || unit == "K" || unit == "M") && parsed.value > 0) {
+    const bool kilo = unit != "M";
+    throw refuse(
+        what,
+        fmt::format("'{}': {} or {}?", text, format_grouped(parsed.value * (kilo ? 1e3 : 1e6)),
+                    format_grouped(parsed.value * (kilo ? 1024.0 : 1048576.0))),
+        std::string(kHint));
+  }
+  if (!unit.empty()) {
+    throw refuse(what, fmt::format("'{}' is not a number", text.substr(0, 80)), std::string(kHint));
+  }
+  require_positive(parsed.value, text, what);
+  return parsed.value;
+}
+
+double parse_large(std::string_view text, std::string_view what) {
+  static constexpr std::array<Prefix, 8> kUnits{{{1, ""},
+                                                 {1e3, "k"},
+                                                 {1e3, "K"},
+                                                 {1e6, "M"},
+                                                 {1e9, "B"},
+                                                 {1e9, "G"},
+                                                 {1e9, "b"},
+                                                 {1e12, "T"}}};
+  const auto [number, unit] = split_grouped(text);
+  for (const Prefix& known : kUnits) {
+    if (unit != known.text) continue;
+    const Decimal parsed = parse_decimal(number, power_of_ten(known.scale));
+    if (parsed.status != DecimalStatus::ok) break;
+    require_positive(parsed.value, text, what);
+    return parsed.value;
+  }
+  throw refuse(what, fmt::format("'{}' is not a number", text.substr(0, 80)),
+               "write 8030261248, 8.03B, 124M or 53k");
+}
+
+double parse_flops(std::string_view text, std::string_view what) {
+  static constexpr std::array<Prefix, 5> kUnits{
+      {{1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}, {1, ""}}};
+  constexpr std::string_view kHint = "write T or P: 989.4T is 989.4 TFLOP/s, 1.2P is 1.2 PFLOP/s";
+  auto [number, unit] = split(text);
+  for (const std::string_view ending :
+       {"FLOP/s", "FLOPs/s", "FLOPS", "FLOPs", "FLOP", "flops", "F/s", "F"}) {
+    if (unit.ends_with(ending)) {
+      unit.remove_suffix(ending.size());
+      break;
+    }
+  }
+  for (const Prefix& known : kUnits) {
+    if (unit != known.text) continue;
+    const Decimal parsed = parse_decimal(number, power_of_ten(known.scale));
+    if (parsed.status != DecimalStatus::ok) break;
+    require_positive(parsed.value, text, what);
+    if (unit.empty() && parsed.value < kSlowestPeak) {
+      throw refuse(what, fmt::format("{0}T or {0}P?", number), std::string(kHint));
+    }
+    return parsed.value;
+  }
+  throw refuse(what, fmt::format("'{}' is not a rate of FLOPs", text.substr(0, 80)),
+               std::string(kHint));
+}
+
+double parse_megahertz(std::string_view text, std::string_view what) {
+  const auto [number, unit] = split(text);
+  const bool giga = unit == "GHz";
+  const Decimal parsed = parse_decimal(number, giga ? 3 : 0);
+  if (parsed.status != DecimalStatus::ok || (!giga && !unit.empty() && unit != "MHz")) {
+    throw refuse(what, fmt::format("'{}' is not a clock", text.substr(0, 80)),
+                 "write datasheet, max, base or a number in MHz: 1830");
+  }
+  require_positive(parsed.value, text, what);
+  return parsed.value;
+}
+
+double parse_printed_ratio(std::string_view text, std::string_view what) {
+  const auto [number, unit] = split(text);
+  const bool percent = unit == "%";
+  const Decimal parsed = parse_decimal(number, percent ? -2 : 0);
+  if (parsed.status != DecimalStatus::ok || (!unit.empty() && !percent)) {
+    throw refuse(what, fmt::format("'{}' is not a ratio", text.substr(0, 80)),
+                 "a ratio is written 74.13% or 0.7413");
+  }
+  require_positive(parsed.value, text, what);
+  if (!percent && parsed.value >= 2.0) {
+    throw refuse(what, fmt::format("{0}% or {0}T?", number),
+                 "a ratio is written 74.13% or 0.7413, TFLOP/s are written 231T");
+  }
+  return parsed.value;
+}
+
+double rounding_of(std::string_view text) {
+  const std::string number = split_grouped(text).number;
+  const Decimal parsed = parse_decimal(number);
+  if (parsed.status != DecimalStatus::ok || parsed.value == 0.0) return 0.0;
+  const std::size_t exponent = number.find_first_of("eE");
+  const std::string_view mantissa = std::string_view(number).substr(0, exponent);
+  const std::size_t point = mantissa.find('.');
+  const std::size_t decimals = point == std::string_view::npos ? 0 : mantissa.size() - point - 1;
+  const double written = parse_decimal(mantissa).value;
+  return std::fabs(0.5 * std::pow(10.0, -static_cast<double>(decimals)) / written);
 }
 
 std::string format_seconds(double seconds) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numbers>
 
 namespace mfu {
@@ -67,20 +66,48 @@ double correlation(std::span<const double> x, std::span<const double> y) {
   return scale > 0.0 ? xy.value() / scale : kNaN;
 }
 
+namespace {
+
+// Pairs i < j with values[i] > values[j], counted while `values` is sorted by merging.
+double count_inversions(std::vector<double>& values, std::vector<double>& scratch,
+                        std::size_t begin, std::size_t end) {
+  if (end - begin < 2) return 0.0;
+  const std::size_t middle = begin + (end - begin) / 2;
+  double inversions = count_inversions(values, scratch, begin, middle) +
+                      count_inversions(values, scratch, middle, end);
+  std::size_t left = begin;
+  std::size_t right = middle;
+  for (std::size_t out = begin; out < end; ++out) {
+    const bool take_right = left == middle || (right < end && values[right] < values[left]);
+    if (take_right) inversions += static_cast<double>(middle - left);
+    scratch[out] = values[take_right ? right++ : left++];
+  }
+  std::copy(scratch.begin() + static_cast<std::ptrdiff_t>(begin),
+            scratch.begin() + static_cast<std::ptrdiff_t>(end),
+            values.begin() + static_cast<std::ptrdiff_t>(begin));
+  return inversions;
+}
+
+}  // namespace
+
 double mann_kendall_z(std::span<const double> series) {
   const std::size_t n = series.size();
   if (n < 4) return 0.0;
-  double score = 0.0;
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    for (std::size_t j = i + 1; j < n; ++j) {
-      score += (series[j] > series[i] ? 1.0 : 0.0) - (series[j] < series[i] ? 1.0 : 0.0);
-    }
-  }
-  std::map<double, double> ties;
-  for (const double value : series) ties[value] += 1.0;
+  std::vector<double> sorted(series.begin(), series.end());
+  std::vector<double> scratch(n);
+  const double falling = count_inversions(sorted, scratch, 0, n);
   const auto length = static_cast<double>(n);
+  double tied_pairs = 0.0;
   double variance = length * (length - 1.0) * (2.0 * length + 5.0);
-  for (const auto& [value, t] : ties) variance -= t * (t - 1.0) * (2.0 * t + 5.0);
+  for (std::size_t i = 0; i < n;) {
+    std::size_t end = i;
+    while (end < n && sorted[end] == sorted[i]) ++end;
+    const auto t = static_cast<double>(end - i);
+    tied_pairs += t * (t - 1.0) / 2.0;
+    variance -= t * (t - 1.0) * (2.0 * t + 5.0);
+    i = end;
+  }
+  const double score = length * (length - 1.0) / 2.0 - tied_pairs - 2.0 * falling;
   variance /= 18.0;
   if (variance <= 0.0 || score == 0.0) return 0.0;
   return (score - (score > 0.0 ? 1.0 : -1.0)) / std::sqrt(variance);

@@ -19,6 +19,10 @@ using nlohmann::json;
 
 constexpr std::string_view kSchema = "mfu.run/1";
 constexpr std::size_t kMostHeaderBytes = 4 * 1024 * 1024;
+// More microbatches, chunks, ranks of an axis or GPUs than any job has.
+constexpr double kMostCount = 1 << 24;
+constexpr double kMostStages = kMostPipelineStages;
+
 constexpr std::array<std::string_view, 10> kHeaderKeys{
     "schema",     "job",   "model",       "workload",  "hardware",
     "convention", "clock", "parallelism", "time_unit", "waits_in"};
@@ -120,26 +124,29 @@ class Field {
     if (!value_.is_string()) fail("expected a string, found " + found());
     return value_.get<std::string>();
   }
-  [[nodiscard]] double positive() const {
+  // `most`: beyond it the number is a slip of the unit, and products of it would overflow.
+  [[nodiscard]] double positive(double most = 1e30) const {
     if (!value_.is_number()) {
       fail("expected a number, found " + found(), value_.is_string() ? "without quotes" : "");
     }
     const double number = value_.get<double>();
     if (!(number > 0.0) || !std::isfinite(number)) fail("expected a number above 0");
+    if (number > most || number < 1.0 / most) {
+      fail(value_.dump() + " is out of any sensible range", "check the unit");
+    }
     return number;
   }
   template <typename Integer>
-  [[nodiscard]] Integer whole(std::int64_t least) const {
+  [[nodiscard]] Integer whole(std::int64_t least, double most = kMostCount) const {
     const std::string wanted = "expected a whole number from " + std::to_string(least) + " on";
     if (!value_.is_number()) {
       fail(wanted + ", found " + found(), value_.is_string() ? "without quotes" : "");
     }
     const double number = value_.get<double>();
-    constexpr auto kMost = static_cast<double>(std::numeric_limits<int>::max());
     if (number != std::floor(number) || number < static_cast<double>(least)) {
       fail(wanted + ", found " + value_.dump());
     }
-    if (number > kMost) fail("too large: " + value_.dump());
+    if (number > most) fail("too large: " + value_.dump());
     return static_cast<Integer>(number);
   }
   // Index of the value in `names`.
@@ -232,7 +239,7 @@ void apply_hardware(const Field& hardware, RunTimings& run, UnknownKeys& unknown
     if (key == "chip") run.hardware.chip = field.text();
     if (key == "precision") run.hardware.precision = field.text();
     if (key == "count") run.hardware.count = field.whole<std::int64_t>(1);
-    if (key == "peak_tflops") run.hardware.peak_tflops = field.positive();
+    if (key == "peak_tflops") run.hardware.peak_tflops = field.positive(1e9);
     return true;
   });
 }
@@ -278,7 +285,7 @@ void apply_parallelism(const Field& parallelism, RunTimings& run, UnknownKeys& u
     if (known == kAxisNames.end()) return false;
     if (field.is_null()) return true;
     run.parallelism.size[static_cast<std::size_t>(known - kAxisNames.begin())] =
-        field.whole<int>(1);
+        field.whole<int>(1, key == "pp" ? kMostStages : kMostCount);
     return true;
   });
   if (order.empty()) return;
@@ -313,8 +320,12 @@ void UnknownKeys::report(Notes& notes) const {
             static_cast<std::int64_t>(names_.size()) + more_);
 }
 
+bool RunHeader::knows(std::string_view key) noexcept {
+  return std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) != kHeaderKeys.end();
+}
+
 bool RunHeader::take(JsonCursor& cursor, std::string_view key) {
-  if (std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) == kHeaderKeys.end()) return false;
+  if (!knows(key)) return false;
   (void)cursor.peek();
   Value value;
   value.start = cursor.place();

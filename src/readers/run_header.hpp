@@ -30,6 +30,8 @@ class RunHeader {
   RunHeader() = default;
   explicit RunHeader(std::string file) : file_(std::move(file)) {}
 
+  // Is this a key of the header?
+  [[nodiscard]] static bool knows(std::string_view key) noexcept;
   // Takes the value of a top-level key off the cursor. False: not a key of the header, nothing
   // taken. Throws Error{unsupported} on a newer schema, Error{format} on any other one.
   [[nodiscard]] bool take(JsonCursor& cursor, std::string_view key);

@@ -161,7 +161,8 @@ bool RunLinesReader::read_line() {
   }
   cursor_.enter_object();
   bool more = cursor_.next_key(key_);
-  if (more && key_ == "schema") {
+  // A resumed recorder writes its header again; its keys come in any order.
+  if (more && RunHeader::knows(key_)) {
     read_repeated_header();
     return true;
   }

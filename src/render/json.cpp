@@ -1,25 +1,20 @@
 // `mfu.report/1`: one object, stable key order, SI units. Unknown is null, with the reason beside
 // it.
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "render/json_sections.hpp"
+#include "render/json_values.hpp"
 #include "render/renderers.hpp"
 
 namespace mfu {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using render::Json;
+using render::number;
+using render::text;
 
-// JSON has no NaN: what is not finite is not known.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
-Json number(const std::optional<std::int64_t>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-// For words where absence is said by an empty text.
-Json text(std::string_view value) { return value.empty() ? Json(nullptr) : Json(value); }
 Json interval(const Interval& value) { return Json::array({number(value.lo), number(value.hi)}); }
 
 std::string_view clock_rule(const Clock& clock) {
@@ -43,8 +38,8 @@ Json setup_missing(const Setup& setup, const Json& values) {
     if (values.at(key).is_null()) reasons[key] = why;
   };
   reason("model", "the file names no model");
-  reason("params", "parameters are not counted by this command");
-  reason("active_params", "parameters are not counted by this command");
+  reason("params", "the work is given as such: no model was counted");
+  reason("active_params", "the work is given as such: no model was counted");
   reason("chip", "the file has no hardware.chip");
   reason("precision", "the file has no hardware.precision");
   reason("peak_flops_per_gpu", "neither a chip with a precision nor hardware.peak_tflops is given");
@@ -61,8 +56,8 @@ Json setup_of(const DiagnoseSection& section) {
   const Setup& setup = section.diagnosis.setup;
   Json values = {
       {"model", text(setup.model)},
-      {"params", nullptr},
-      {"active_params", nullptr},
+      {"params", number(section.params)},
+      {"active_params", number(section.active_params)},
       {"chip", text(setup.chip_id)},
       {"gpus", setup.gpus},
       {"precision", text(setup.precision)},
@@ -91,6 +86,7 @@ Json headline_of(const DiagnoseSection& section) {
       {"mfu", number(headline.mfu)},
       {"mfu_missing", text(section.mfu_missing)},
       {"status", section.status},
+      {"hfu", number(section.hfu)},
       {"parallel_efficiency", number(headline.parallel_efficiency)},
       {"step_seconds", number(headline.step_seconds)},
       {"p95_seconds", number(headline.p95_seconds)},
@@ -215,11 +211,7 @@ Json common_head(std::string_view tool_version, std::string_view command) {
   return {{"schema", "mfu.report/1"}, {"tool", tool_version}, {"command", text(command)}};
 }
 
-}  // namespace
-
-namespace render {
-
-std::string render_json(const Report& report, const RenderStyle& /*style*/) {
+Json report_object(const Report& report) {
   Json object = common_head(report.tool_version, report.command);
   object["inputs"] = Json::array();
   for (const InputInfo& input : report.inputs) {
@@ -242,13 +234,14 @@ std::string render_json(const Report& report, const RenderStyle& /*style*/) {
   }
   object["exit_code"] = report.exit_code;
   if (report.diagnose) add_diagnose(object, *report.diagnose);
-  return written(object);
+  if (report.calc) render::json_calc(object, *report.calc);
+  if (report.flops) render::json_flops(object, *report.flops);
+  if (report.list) render::json_list(object, *report.list);
+  return object;
 }
 
-}  // namespace render
-
-std::string render_error_json(const Error& error, std::string_view command,
-                              std::string_view tool_version, int exit_code) {
+Json error_object(const Error& error, std::string_view command, std::string_view tool_version,
+                  int exit_code) {
   Json object = common_head(tool_version, command);
   object["inputs"] = Json::array();
   object["notes"] = Json::array();
@@ -258,7 +251,38 @@ std::string render_error_json(const Error& error, std::string_view command,
                      {"message", error.message()},
                      {"place", text(error.place().str())},
                      {"hint", text(error.hint())}};
-  return written(object);
+  return object;
+}
+
+std::string row_line(const Json& object, const RowPlace& row) {
+  Json line = {{"row", row.number}, {"id", text(row.id)}};
+  line.update(object);
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+namespace render {
+
+std::string render_json(const Report& report, const RenderStyle& /*style*/) {
+  return written(report_object(report));
+}
+
+}  // namespace render
+
+std::string render_error_json(const Error& error, std::string_view command,
+                              std::string_view tool_version, int exit_code) {
+  return written(error_object(error, command, tool_version, exit_code));
+}
+
+std::string render_row_json(const Report& report, const RowPlace& row) {
+  return row_line(report_object(report), row);
+}
+
+std::string render_row_error_json(const Error& error, std::string_view command,
+                                  std::string_view tool_version, int exit_code,
+                                  const RowPlace& row) {
+  return row_line(error_object(error, command, tool_version, exit_code), row);
 }
 
 }  // namespace mfu

@@ -8,13 +8,12 @@
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/renderers.hpp"
+#include "render/screen.hpp"
 #include "render/shown_sums.hpp"
+#include "render/text_sections.hpp"
 
 namespace mfu::render {
 namespace {
-
-constexpr std::size_t kWidest = 80;
-constexpr std::size_t kNarrowest = 46;  // label, seconds and share
 
 // Columns of the table, from the left: mark and label, seconds, share, bar, factor, efficiency.
 constexpr std::size_t kLabel = 20;
@@ -25,62 +24,6 @@ constexpr std::size_t kBarLongest = 12;
 constexpr std::size_t kFactor = 9;
 constexpr std::size_t kWithout = 9;
 constexpr std::size_t kNarrow = 4 + kLabel + kSeconds + kShare;
-constexpr std::size_t kHanging = 9;  // "  why    "
-
-enum class Emphasis { none, strong, blamed, quiet };
-
-class Screen {
- public:
-  explicit Screen(const RenderStyle& style)
-      : width_(std::clamp(static_cast<std::size_t>(std::max(style.width, 0)), kNarrowest, kWidest)),
-        color_(style.color),
-        utf8_(style.utf8) {}
-
-  [[nodiscard]] std::size_t width() const noexcept { return width_; }
-  [[nodiscard]] bool utf8() const noexcept { return utf8_; }
-
-  void line(std::string_view text, Emphasis emphasis = Emphasis::none) {
-    std::string shown = fit(printable(text), width_);
-    while (!shown.empty() && shown.back() == ' ') shown.pop_back();
-    if (color_ && emphasis != Emphasis::none && !shown.empty()) {
-      out_ += emphasis == Emphasis::strong   ? "\x1b[1m"
-              : emphasis == Emphasis::blamed ? "\x1b[1;33m"
-                                             : "\x1b[2m";
-      out_ += shown;
-      out_ += "\x1b[0m";
-    } else {
-      out_ += shown;
-    }
-    out_ += '\n';
-  }
-
-  void blank() { out_ += '\n'; }
-
-  // A label, then text that hangs under itself.
-  void hanging(std::string_view label, std::string_view text, Emphasis emphasis = Emphasis::none) {
-    bool first = true;
-    for (const std::string& part : wrap(printable(text), width_ - kHanging)) {
-      line(pad_right(first ? label : std::string_view{}, kHanging) + part, emphasis);
-      first = false;
-    }
-  }
-
-  void hanging(std::string_view label, const std::vector<std::string>& texts) {
-    bool first = true;
-    for (const std::string& text : texts) {
-      hanging(first ? label : std::string_view{}, text);
-      first = false;
-    }
-  }
-
-  [[nodiscard]] std::string take() { return std::move(out_); }
-
- private:
-  std::size_t width_;
-  bool color_;
-  bool utf8_;
-  std::string out_;
-};
 
 std::string bar_of(double share, double largest, bool utf8) {
   if (!(share > 0) || !(largest > 0)) return "";
@@ -177,6 +120,7 @@ void headline(Screen& screen, const DiagnoseSection& section) {
   if (headline.mfu) {
     pieces.push_back("MFU " + format_percent(*headline.mfu));
     if (headline.impossible) pieces.back() += "  IMPOSSIBLE";
+    if (section.hfu) pieces.push_back("HFU " + format_percent(*section.hfu));
   } else {
     pieces.push_back("parallel efficiency " + format_percent(headline.parallel_efficiency));
   }
@@ -186,31 +130,9 @@ void headline(Screen& screen, const DiagnoseSection& section) {
   if (headline.tokens_per_second) {
     pieces.push_back(format_grouped(*headline.tokens_per_second) + " tokens/s");
   }
-  std::string text;
-  for (const std::string& piece : pieces) {
-    if (!text.empty() && columns_of(text) + 4 + columns_of(piece) > screen.width()) {
-      screen.line(text, Emphasis::strong);
-      text.clear();
-    }
-    text += (text.empty() ? "  " : "    ") + piece;
-  }
-  screen.line(text, Emphasis::strong);
-  if (headline.mfu) {
-    for (const std::string& part : wrap(printable(section.fingerprint), screen.width() - 2)) {
-      screen.line("  " + part, Emphasis::quiet);
-    }
-  } else {
-    for (const std::string& part : wrap(printable(section.mfu_missing), screen.width() - 2)) {
-      screen.line("  " + part, Emphasis::quiet);
-    }
-  }
-  if (!section.impossible_because.empty()) {
-    screen.line("  No GPU does more than its peak. What would explain it, likeliest first:");
-    int number = 0;
-    for (const std::string& because : section.impossible_because) {
-      screen.hanging(fmt::format("    {}.", ++number), because);
-    }
-  }
+  screen.pieces(pieces, Emphasis::strong);
+  screen.wrapped(headline.mfu ? section.fingerprint : section.mfu_missing, 2, Emphasis::quiet);
+  text_impossible(screen, section.impossible_because);
 }
 
 void verdict(Screen& screen, const DiagnoseSection& section) {
@@ -293,6 +215,9 @@ void gates(Screen& screen, const std::vector<Gate>& all) {
 std::string render_text(const Report& report, const RenderStyle& style) {
   Screen screen(style);
   if (report.diagnose) diagnose(screen, *report.diagnose);
+  if (report.calc) text_calc(screen, *report.calc);
+  if (report.flops) text_flops(screen, *report.flops);
+  if (report.list) text_list(screen, *report.list);
   gates(screen, report.gates);
   return screen.take();
 }

@@ -159,6 +159,13 @@ Advice advice_for(Family family, Cause cause, Locality locality, Persistence per
                 "performance",
                 "the clocks are steady: then the work per step grows"};
       }
+      if (persistence == Persistence::onset || persistence == Persistence::bursts) {
+        return {{"ask what changed then: sequence length, batch, an evaluation, the code",
+                 "compare SM clock, temperature and power of those steps with the others",
+                 "profile one step of each kind on one rank"},
+                "performance",
+                "those steps have more work (longer sequences, evaluation): then nothing is slow"};
+      }
       return {{"check the FLOP count and the peak first: a wrong one looks like slow kernels",
                "profile one rank: which kernels take the time, and at what shape",
                "fused attention, memory formats, fusion (compile), larger microbatches"},
@@ -197,10 +204,11 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
         add("record comm_by_group, so that the groups can be compared");
         break;
       case FactKind::coincides:
-        add(
-            fmt::format("exchange node {} with another and run again: what stays with the stage is "
-                        "its work, what moves is the node",
-                        shortened(fact.name)));
+        add("exchange that hardware with another and run again: what stays with the stage or the "
+            "experts is their work, what moves is the hardware");
+        break;
+      case FactKind::overexplained:
+        add("check waits_in, and that no second is in two buckets or outside the step series");
         break;
       case FactKind::waits_unsplit:
         add("record waiting apart (waits_in: separate), or mark input and host time as stall");

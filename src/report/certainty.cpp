@@ -31,6 +31,13 @@ std::string split_phrase(SplitMethod split, WaitsIn waits_in) {
 
 // The recorder's own statement of where the waits are, and what the method could not separate.
 std::string unseparated(const Diagnosis& diagnosis) {
+  const bool pipelined = diagnosis.setup.stages > 1;
+  if (diagnosis.split == SplitMethod::separate && pipelined) {
+    return "waits and the schedule's bubble apart: both recorded as wait or stall";
+  }
+  if (diagnosis.split == SplitMethod::groups && pipelined) {
+    return "waits between stages and the schedule's bubble apart: both in the groups' time";
+  }
   if (diagnosis.split == SplitMethod::pipeline_model) {
     return diagnosis.waits_in == WaitsIn::stall
                ? "bubbles, waits, input and host time apart: all recorded as stall"

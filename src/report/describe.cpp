@@ -41,7 +41,9 @@ std::string steps_line_of(const Diagnosis& diagnosis) {
   const std::vector<std::int64_t>& steps = diagnosis.steps_used;
   if (steps.empty()) return "no steps";
   if (steps.size() == 1) return fmt::format("step {}", steps.front());
-  return fmt::format("steps {}..{} ({})", steps.front(), steps.back(), steps.size());
+  const std::size_t warmup = diagnosis.warmup_steps.size();
+  return fmt::format("steps {}..{} ({}{})", steps.front(), steps.back(), steps.size(),
+                     warmup > 0 ? fmt::format(" after {} of warm-up", warmup) : "");
 }
 
 std::string fingerprint_of(const Setup& setup) {
@@ -76,7 +78,8 @@ std::string fingerprint_of(const Setup& setup) {
 std::string mfu_missing_of(const Headline& headline) {
   if (headline.mfu) return "";
   const std::string_view work =
-      "the work of a step (workload.flops_per_step: FLOPs of the whole job)";
+      "the work of a step (workload.flops_per_step: FLOPs of the whole job; or a known model with "
+      "seq_len and global_batch)";
   const std::string_view peak =
       "the peak (hardware.chip and hardware.precision, or hardware.peak_tflops)";
   if (headline.missing_work && headline.missing_peak) {
@@ -197,7 +200,8 @@ WordingContext context_for(const Diagnosis& diagnosis, Locality locality, Culpri
   // The verdict line says where a rank is; the evidence need not say it again.
   if (locality == Locality::rank) culprits.nodes.clear();
   return {subject_of(locality, culprits, diagnosis.setup.stages), locality,
-          diagnosis.setup.recorded_ranks, diagnosis.materiality};
+          diagnosis.setup.recorded_ranks, diagnosis.materiality,
+          diagnosis.communication_materiality};
 }
 
 std::vector<std::string> sentences(const std::vector<Fact>& facts, const WordingContext& context) {
@@ -249,8 +253,9 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
   };
   switch (verdict.family) {
     case Family::healthy:
-      return fmt::format("healthy: no loss above {} of the step{}",
-                         format_percent(diagnosis.materiality, 0), confidence);
+      return fmt::format("healthy: no loss above {} of the step ({} for steady transfer){}",
+                         format_percent(diagnosis.materiality, 0),
+                         format_percent(diagnosis.communication_materiality, 0), confidence);
     case Family::inconclusive: {
       std::string text = "inconclusive";
       if (verdict.families.size() == 1) {

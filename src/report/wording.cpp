@@ -282,13 +282,21 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
           "the schedule's own bubble takes {} a step, {} of the step ({} stages, {} "
           "microbatches)",
           a, format_percent(fact.b), fact.count, fact.of);
+    case FactKind::overexplained:
+      return fmt::format(
+          "the parts add up to {} more than the step has ({} of it): some time was recorded twice, "
+          "or in the other bucket",
+          a, format_percent(fact.b));
     case FactKind::unexplained:
       return fmt::format("{} a step ({} of the step) is explained by no part of the model", a,
                          format_percent(fact.b));
     case FactKind::coincides:
-      return fmt::format(
-          "stage {} is exactly node {}: these data cannot tell the one from the other", fact.count,
-          fact.name);
+      if (fact.count < 0) {
+        return fmt::format("{} are the same ranks: these data cannot tell the one from the other",
+                           fact.name);
+      }
+      return fmt::format("stage {} is exactly {}: these data cannot tell the one from the other",
+                         fact.count, fact.name);
     case FactKind::few_steps:
       return fmt::format("only {} usable steps; {} are needed", fact.count, fact.of);
     case FactKind::few_ranks:
@@ -304,10 +312,13 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return "single-GPU efficiency was not judged: the work or the peak is not given";
     case FactKind::slow_everywhere:
       return "one slow link and slow communication everywhere look alike in these data";
-    case FactKind::below_materiality:
-      return fmt::format("the largest loss seen ({}) is {} a step, {} of the step ({} counts)",
-                         fact.name, a, format_percent(fact.b),
-                         format_percent(context.materiality, 0));
+    case FactKind::below_materiality: {
+      const bool transfer = fact.name == to_string(Family::communication);
+      return fmt::format(
+          "the largest loss seen ({}) is {} a step, {} of the step ({} counts)", fact.name, a,
+          format_percent(fact.b),
+          format_percent(transfer ? context.communication_materiality : context.materiality, 0));
+    }
     case FactKind::step_uneven:
       return fmt::format("the ranks' own step times differ by {} (median over the steps)",
                          format_percent(fact.a));

@@ -22,6 +22,7 @@ struct WordingContext {
   Locality locality = Locality::none;
   std::int64_t ranks = 0;
   double materiality = 0.05;
+  double communication_materiality = 0.15;  // of steady exposed transfer
 };
 
 [[nodiscard]] std::string family_name(Family family);  // for people: "single-GPU efficiency"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Golden screens: what `mfu diagnose` prints for every example, byte for byte.
+"""Golden screens: what `mfu diagnose` prints for every example, and other commands for the command
+lines below, byte for byte.
 
     run.py            compare; a difference is shown and fails
     run.py --update   write the screens anew; look at the difference before it is committed
@@ -16,6 +17,20 @@ SOURCE = pathlib.Path(os.environ.get("MFU_SOURCE_DIR", HERE.parent.parent))
 MFU = os.environ.get("MFU_BIN", "mfu")
 SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 SKIPPED = 77
+
+LLAMA = ["--model", "llama-3.1-8b", "--chip", "h100-sxm", "--gpus", "64", "--seq-len", "8192",
+         "--batch", "512", "--step-time", "12.9s"]
+# Screens that need no file: their names, and the command lines.
+SCREENS = {
+    "calc": ["calc", *LLAMA],
+    "calc-recompute": ["calc", *LLAMA, "--recompute", "full"],
+    "calc-ratio": ["calc", "--tflops", "140T", "--peak", "312T"],
+    "calc-impossible": ["calc", *LLAMA[:-1], "1.9s"],
+    "flops": ["flops", "--model", "mixtral-8x7b", "--seq-len", "4096", "--batch", "128"],
+    "whatif": ["whatif", *LLAMA, "--reported", "26.43%"],
+    "whatif-rebase": ["whatif", "--rebase", "104%", "--from-peak", "312T", "--to-chip", "h100-sxm"],
+    "explain": ["explain", "palm", "mfu", "hfu"],
+}
 
 
 def name_of(path):
@@ -39,18 +54,18 @@ def examples():
     return found
 
 
-def screen(files):
-    result = subprocess.run([MFU, "diagnose", *map(str, files)], stdout=subprocess.PIPE,
+def screen(name, arguments):
+    result = subprocess.run([MFU, *arguments], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, timeout=120, check=False)
     if result.returncode != 0:
-        raise SystemExit(f"{files[0].name}: exit {result.returncode}\n"
+        raise SystemExit(f"{name}: exit {result.returncode}\n"
                          + result.stderr.decode(errors="replace"))
     return result.stdout
 
 
-def check(name, files, update):
+def check(name, arguments, update):
     golden = HERE / f"{name}.txt"
-    shown = screen(files)
+    shown = screen(name, arguments)
     wide = [line for line in shown.decode().splitlines() if len(line) > 80]
     if wide:
         print(f"{name}: over 80 columns: {wide[0]}")
@@ -67,17 +82,18 @@ def check(name, files, update):
         return True
     sys.stdout.writelines(difflib.unified_diff(
         golden.read_text().splitlines(keepends=True), shown.decode().splitlines(keepends=True),
-        f"golden/{name}.txt", f"mfu diagnose {files[0].name}"))
+        f"golden/{name}.txt", f"mfu {arguments[0]}"))
     return False
 
 
 def main():
     update = "--update" in sys.argv[1:]
-    found = examples()
+    found = {name: ["diagnose", *map(str, files)] for name, files in examples().items()}
     if not found:
         print("skipped: no examples")
         sys.exit(SKIPPED)
-    good = [check(name, files, update) for name, files in found.items()]
+    found.update(SCREENS)
+    good = [check(name, arguments, update) for name, arguments in found.items()]
     for golden in sorted(HERE.glob("*.txt")):
         if golden.stem not in found:
             if update:

@@ -40,6 +40,23 @@ TEST_CASE("Mann-Kendall against values worked out by hand", "[robust]") {
   CHECK(mann_kendall_z(std::vector<double>{1, 2, 3}) == 0.0);
 }
 
+TEST_CASE("Mann-Kendall by merging is the count over all pairs", "[robust]") {
+  Random random(5);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<double> series;
+    for (int i = 0; i < 40; ++i) series.push_back(std::floor(8.0 * random.uniform()));
+    double score = 0.0;
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      for (std::size_t j = i + 1; j < series.size(); ++j) {
+        score += (series[j] > series[i]) - (series[j] < series[i]);
+      }
+    }
+    const double z = mann_kendall_z(series);
+    CHECK((score > 1.0) == (z > 0.0));
+    CHECK((score < -1.0) == (z < 0.0));
+  }
+}
+
 TEST_CASE("correlation of what does not vary is not a number", "[robust]") {
   CHECK(std::isnan(correlation(std::vector<double>{1, 1, 1}, std::vector<double>{1, 2, 3})));
   CHECK(correlation(std::vector<double>{1, 2, 3}, std::vector<double>{2, 4, 6}) == Approx(1.0));

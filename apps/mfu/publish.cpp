@@ -1,0 +1,85 @@
+#include "publish.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mfu/quantity.hpp"
+#include "terminal.hpp"
+
+namespace mfu::app {
+namespace {
+
+// An ignored key may be a misspelt one: it is told even when nobody asked for talk.
+void say_notes(const std::vector<Note>& notes, bool verbose) {
+  for (const Note& note : notes) {
+    if (note.severity == Severity::info && !verbose && note.code != "unknown-keys") continue;
+    const std::string place = note.first.str();
+    say(fmt::format("mfu: note: {}{}{}{}", place, place.empty() ? "" : ": ", note.text,
+                    note.count > 1 ? fmt::format(" ({} times)", note.count) : std::string()));
+  }
+}
+
+std::string first_of(const std::vector<std::string>& lines) {
+  return lines.empty() ? std::string() : lines.front();
+}
+
+}  // namespace
+
+void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
+                      const std::string& otherwise) {
+  std::string texts;
+  const Note* first = nullptr;
+  for (const Note& note : notes) {
+    if (note.severity == Severity::info) continue;
+    if (first == nullptr) first = &note;
+    texts += (texts.empty() ? "" : "; ") + note.text;
+  }
+  if (first != nullptr) {
+    throw Error(ErrorKind::insufficient, "--strict: " + texts, first->first,
+                "without --strict " + otherwise);
+  }
+  if (judged.impossible) {
+    throw Error(ErrorKind::insufficient,
+                judged.mfu ? fmt::format("--strict: an MFU of {} is impossible",
+                                         format_percent(*judged.mfu))
+                           : std::string("--strict: an HFU over 100 % is impossible"),
+                {}, first_of(judged.impossible_because));
+  }
+}
+
+Gate judge_min_mfu(const GateLimits& limits, const Judged& judged) {
+  Place place;
+  place.what = "--min-mfu";
+  if (!judged.mfu) {
+    throw Error(ErrorKind::insufficient, "the MFU is not known, so it cannot be judged", place,
+                judged.missing);
+  }
+  if (judged.impossible) {
+    throw Error(ErrorKind::insufficient,
+                fmt::format("an MFU of {} is impossible, so it cannot be judged",
+                            format_percent(*judged.mfu)),
+                place, first_of(judged.impossible_because));
+  }
+  return {"min-mfu", limits.min_mfu_text, judged.mfu, format_percent(*judged.mfu),
+          *judged.mfu >= limits.min_mfu.value_or(0.0)};
+}
+
+int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
+  const bool text_on_standard_output =
+      std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
+        return target.output.is_standard() && target.renderer->format == "text";
+      });
+  if (text_on_standard_output) say_notes(report.notes, verbose);
+  const bool failed = std::any_of(report.gates.begin(), report.gates.end(),
+                                  [](const Gate& gate) { return !gate.passed; });
+  report.exit_code = failed ? 1 : 0;
+  const RenderStyle terminal = standard_output_style();
+  for (OutputTarget& target : targets) {
+    target.output.write(
+        target.renderer->render(report, target.output.is_standard() ? terminal : RenderStyle{}));
+  }
+  return report.exit_code;
+}
+
+}  // namespace mfu::app

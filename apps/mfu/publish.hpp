@@ -1,0 +1,33 @@
+// From a finished report to its outputs: notes, --strict, gates, rendering.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mfu/error.hpp"
+#include "mfu/report.hpp"
+#include "options.hpp"
+
+namespace mfu::app {
+
+// What --strict and --min-mfu judge.
+struct Judged {
+  std::optional<double> mfu;
+  bool impossible = false;
+  std::string missing;  // why there is no MFU
+  std::vector<std::string> impossible_because;
+};
+
+// Throws Error{insufficient} where --strict refuses: loss, an assumption, an impossible value.
+// `otherwise`: what happens without it.
+void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
+                      const std::string& otherwise);
+// Throws Error{insufficient} when there is no MFU to judge.
+[[nodiscard]] Gate judge_min_mfu(const GateLimits& limits, const Judged& judged);
+
+// Says the notes where the text goes to standard output, sets the exit code by the gates, and
+// writes every output. The exit code.
+int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose);
+
+}  // namespace mfu::app

@@ -1,0 +1,210 @@
+// Peaks beside the one that was used, and what would explain an MFU over 1.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "mfu/calc.hpp"
+#include "mfu/error.hpp"
+
+namespace mfu {
+namespace {
+
+// A figure is the same as another within the rounding of headlines: 1979 for 1978.9, 989.5 for
+// 989.4.
+constexpr double kSameFigure = 1e-3;
+
+bool same_figure(double a, double b) { return std::fabs(a - b) <= kSameFigure * b; }
+
+// 2:4 sparsity doubles tensor rates from the Ampere generation on; a headline figure of an older
+// or another maker's chip has no sparse twin.
+bool has_sparse_figure(const Chip& chip, Precision precision) {
+  if (precision == Precision::fp64_tc || precision == Precision::fp32) return false;
+  constexpr std::array<std::string_view, 12> kWithout{"v100",  "p100",  "p40",   "t4",
+                                                      "tpu",   "mi50",  "mi1",   "mi2",
+                                                      "gaudi", "train", "titan", "rtx-20"};
+  return std::none_of(kWithout.begin(), kWithout.end(),
+                      [&](std::string_view start) { return chip.id.starts_with(start); });
+}
+
+const PrecisionRate* rate_of(const Chip& chip, Precision precision) {
+  for (const PrecisionRate& rate : chip.rates) {
+    if (rate.precision == precision) return &rate;
+  }
+  return nullptr;
+}
+
+PeakRow row_of(const Chip& chip, Precision precision, ClockRule rule, const Peak& peak) {
+  PeakRow row;
+  row.chip = &chip;
+  row.precision = precision;
+  row.clock = rule;
+  row.clock_mhz = peak.clock_mhz;
+  row.flops = peak.flops;
+  return row;
+}
+
+void add_chip_rows(std::vector<PeakRow>& rows, const PeakUsed& used) {
+  const Chip& chip = *used.chip;
+  const Precision precision = used.precision.value_or(Precision::bf16);
+  const auto add = [&](const Clock& clock) {
+    try {
+      PeakRow row = row_of(chip, precision, clock.rule, peak_at(chip, precision, clock));
+      row.used = !used.given && clock.rule == used.clock.rule;
+      rows.push_back(row);
+    } catch (const Error&) {
+      return;  // this clock of the chip is not known: no row
+    }
+  };
+  if (used.clock.rule == ClockRule::mhz && !used.given) add(used.clock);
+  for (const ClockRule rule : {ClockRule::datasheet, ClockRule::max, ClockRule::base}) {
+    add({rule, 0.0});
+  }
+  if (const PrecisionRate* rate = rate_of(chip, precision);
+      rate != nullptr && has_sparse_figure(chip, precision)) {
+    PeakRow row = row_of(chip, precision, ClockRule::datasheet,
+                         {2 * rate->datasheet_flops, rate->datasheet_mhz, false});
+    row.dense = false;
+    rows.push_back(row);
+  }
+}
+
+// What the table has under this number.
+void add_rows_of_figure(std::vector<PeakRow>& rows, double flops) {
+  const auto add = [&](const PeakRow& row) {
+    const bool there = std::any_of(rows.begin(), rows.end(), [&](const PeakRow& other) {
+      return other.chip != nullptr && other.dense == row.dense &&
+             other.precision == row.precision && same_figure(other.flops, row.flops);
+    });
+    if (!there) rows.push_back(row);
+  };
+  for (const Chip& chip : chips()) {
+    for (const PrecisionRate& rate : chip.rates) {
+      PeakRow dense = row_of(chip, rate.precision, ClockRule::datasheet,
+                             {rate.datasheet_flops, rate.datasheet_mhz, false});
+      if (same_figure(flops, rate.datasheet_flops)) add(dense);
+      if (!has_sparse_figure(chip, rate.precision)) continue;
+      if (same_figure(flops, 2 * rate.datasheet_flops)) {
+        add(dense);
+        dense.dense = false;
+        dense.flops *= 2;
+        add(dense);
+      }
+    }
+  }
+}
+
+bool plausible(double mfu) { return mfu >= 0.05 && mfu <= 0.75; }
+
+void add_chip_excuses(const PeakUsed& peak, double work, std::vector<Excuse>& excuses) {
+  const Precision precision = peak.precision.value_or(Precision::bf16);
+  if (peak.chip != nullptr && precision != Precision::fp8) {
+    const PrecisionRate* fp8 = rate_of(*peak.chip, Precision::fp8);
+    if (fp8 != nullptr && fp8->datasheet_flops > peak.flops) {
+      excuses.push_back({ExcuseKind::other_precision, work / fp8->datasheet_flops, 0, peak.chip,
+                         Precision::fp8, fp8->datasheet_flops});
+    }
+  }
+  constexpr std::size_t kChips = 3;
+  std::vector<double> seen{peak.flops};
+  for (const Chip& chip : chips()) {
+    const PrecisionRate* rate = rate_of(chip, precision);
+    if (rate == nullptr || rate->datasheet_flops < work) continue;
+    const bool known = std::any_of(seen.begin(), seen.end(), [&](double flops) {
+      return same_figure(flops, rate->datasheet_flops);
+    });
+    if (known) continue;
+    seen.push_back(rate->datasheet_flops);
+    excuses.push_back({ExcuseKind::other_chip, work / rate->datasheet_flops, 0, &chip, precision,
+                       rate->datasheet_flops});
+    if (seen.size() > kChips) break;
+  }
+}
+
+}  // namespace
+
+std::vector<PeakRow> peaks_around(const Calculation& calculation) {
+  std::vector<PeakRow> rows;
+  if (!calculation.input.peak) return rows;
+  const PeakUsed& used = *calculation.input.peak;
+  if (used.given) {
+    PeakRow row;
+    row.flops = used.flops;
+    row.used = true;
+    rows.push_back(row);
+    add_rows_of_figure(rows, used.flops);
+  } else if (used.chip != nullptr) {
+    add_chip_rows(rows, used);
+  }
+  const std::optional<double> mfu = calculation.mfu();
+  for (PeakRow& row : rows) {
+    if (mfu) row.mfu = *mfu * used.flops / row.flops;
+  }
+  return rows;
+}
+
+std::optional<SparseFigure> sparse_figure(double flops, Precision precision) {
+  std::optional<SparseFigure> found;
+  for (const Chip& chip : chips()) {
+    const PrecisionRate* rate = rate_of(chip, precision);
+    if (rate == nullptr) continue;
+    if (same_figure(flops, rate->datasheet_flops)) return {};
+    if (!found && has_sparse_figure(chip, precision) &&
+        same_figure(flops, 2 * rate->datasheet_flops)) {
+      found = SparseFigure{&chip, rate->datasheet_flops};
+    }
+  }
+  return found;
+}
+
+std::vector<Excuse> excuses_for(const Calculation& calculation) {
+  std::vector<Excuse> excuses;
+  const std::optional<double> mfu =
+      calculation.mfu() ? calculation.mfu()
+                        : (calculation.results.empty() ? std::optional<double>()
+                                                       : calculation.results.front().hfu);
+  if (calculation.status != CalcStatus::impossible || !mfu || !calculation.input.peak) {
+    return excuses;
+  }
+  const CalcInput& input = calculation.input;
+  const double gpus = input.gpus.value_or(1.0);
+  if (input.tokens_per_second_per_gpu || input.achieved_flops) {
+    if (gpus > 1) excuses.push_back({ExcuseKind::gpus, *mfu / gpus, gpus, nullptr, {}, 0});
+    if (gpus <= 1) excuses.push_back({ExcuseKind::gpus, *mfu / 8, 8, nullptr, {}, 0});
+  } else {
+    const double least = std::ceil(*mfu);
+    if (least < 8) excuses.push_back({ExcuseKind::gpus, *mfu / 8, 8 * gpus, nullptr, {}, 0});
+    if (least < 1e6) {
+      excuses.push_back({ExcuseKind::gpus, *mfu / least, least * gpus, nullptr, {}, 0});
+    }
+  }
+  if (input.accumulation && *input.accumulation > 1) {
+    excuses.push_back({ExcuseKind::accumulation,
+                       *mfu / *input.accumulation,
+                       *input.accumulation,
+                       nullptr,
+                       {},
+                       0});
+  }
+  for (const ConventionResult& result : calculation.results) {
+    if (result.convention != nullptr && result.convention->id == "exact-causal" && result.mfu &&
+        *result.mfu < *mfu) {
+      excuses.push_back({ExcuseKind::causal, *result.mfu, 0, nullptr, {}, 0});
+    }
+  }
+  const double work = *mfu * input.peak->flops;
+  add_chip_excuses(*input.peak, work, excuses);
+  if (input.achieved_flops) {
+    excuses.push_back({ExcuseKind::hardware, *mfu * 0.75, 0, nullptr, {}, 0});
+  }
+  if (input.peak->given) {
+    excuses.push_back({ExcuseKind::given_peak, *mfu / 2, 0, nullptr, {}, 2 * input.peak->flops});
+  }
+  excuses.push_back({ExcuseKind::sparse, *mfu / 2, 0, nullptr, {}, 2 * input.peak->flops});
+  std::erase_if(excuses,
+                [](const Excuse& excuse) { return !(excuse.would_be > 0) || excuse.would_be > 1; });
+  std::stable_partition(excuses.begin(), excuses.end(),
+                        [](const Excuse& excuse) { return plausible(excuse.would_be); });
+  return excuses;
+}
+
+}  // namespace mfu

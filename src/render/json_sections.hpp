@@ -1,0 +1,13 @@
+// The parts of the JSON report that stand in files of their own.
+#pragma once
+
+#include "mfu/report.hpp"
+#include "render/json_values.hpp"
+
+namespace mfu::render {
+
+void json_calc(Json& object, const CalcSection& section);
+void json_flops(Json& object, const FlopsSection& section);
+void json_list(Json& object, const ListSection& section);
+
+}  // namespace mfu::render

@@ -1,0 +1,17 @@
+// The parts of the text screen that stand in files of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mfu/report.hpp"
+#include "render/screen.hpp"
+
+namespace mfu::render {
+
+void text_impossible(Screen& screen, const std::vector<std::string>& because);
+void text_calc(Screen& screen, const CalcSection& section);
+void text_flops(Screen& screen, const FlopsSection& section);
+void text_list(Screen& screen, const ListSection& section);
+
+}  // namespace mfu::render
