@@ -71,8 +71,8 @@ TEST_CASE("the screen") {
   const std::string text = text_of(example::report_on(example::stalled_by_input()));
   check_columns(text);
   check_sums(text);
-  CHECK_THAT(text, starts_with("llama-3.1-8b   64 x H100 SXM, bf16 dense 989.4 TFLOP/s   steps "
-                               "21..500 (480)\n"));
+  CHECK_THAT(text, starts_with("llama-3.1-8b   64 x H100 SXM, bf16 dense 989.4 TFLOP/s\n"
+                               "   steps 21..500 (480 after 2 of warm-up)\n"));
   CHECK_THAT(text, contains("\n  MFU 31.4 %    step 12.90 s (p95 13.71)    325,140 tokens/s\n"));
   CHECK_THAT(text, contains("\n  > own stalls              2.98 s   23.1 %  "));
   CHECK_THAT(text, contains("\nVERDICT  stall (input), all ranks, steady; confidence 0.98\n"));

@@ -18,7 +18,7 @@ TEST_CASE("a verdict is said with place, time and confidence") {
   CHECK_THAT(section.refuted_by, contains("one rank alone"));
   CHECK(section.fingerprint ==
         "convention=palm peak=989.4T precision=bf16 clock=datasheet@1830MHz");
-  CHECK(section.steps_line == "steps 21..500 (480)");
+  CHECK(section.steps_line == "steps 21..500 (480 after 2 of warm-up)");
   CHECK(section.status == "ok");
   REQUIRE(section.also.size() == 1);
   CHECK_THAT(section.also[0], contains("rank 13 on node n1"));
@@ -58,7 +58,8 @@ TEST_CASE("healthy names nobody") {
   diagnosis.verdict.confidence = 0.97;
   diagnosis.verdict.facts = {{FactKind::below_materiality, 0.3, 0.023, 0, 0, ""}};
   const DiagnoseSection section = describe(diagnosis, example::bare_run());
-  CHECK(section.verdict_line == "healthy: no loss above 5 % of the step; confidence 0.97");
+  CHECK(section.verdict_line ==
+        "healthy: no loss above 5 % of the step (15 % for steady transfer); confidence 0.97");
   CHECK(section.owner.empty());
   CHECK(section.also.empty());
   CHECK(section.actions.empty());
