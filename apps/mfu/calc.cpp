@@ -34,8 +34,9 @@ struct CalcCommandText {
 };
 
 Judged judged_of(const CalcSection& section) {
-  return {section.calculation.mfu(), section.calculation.status == CalcStatus::impossible,
-          section.mfu_missing, section.impossible_because};
+  return {section.calculation.mfu(), section.calculation.hfu(),
+          section.calculation.status == CalcStatus::impossible, section.mfu_missing,
+          section.impossible_because};
 }
 
 Report calculated(const ParsedCalc& parsed, const GateLimits& limits, Notes& notes) {

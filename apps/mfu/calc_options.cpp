@@ -213,7 +213,14 @@ const Convention& pick_convention(const CalcText& text, Notes& notes) {
 void parse_model_part(const CalcText& text, ParsedCalc& parsed, Problems& problems, Notes& notes) {
   if (!text.params.empty()) {
     parsed.input.params = 1.0;
-    problems.attempt([&] { parsed.input.params = parse_large(text.params, "--params"); });
+    problems.attempt([&] {
+      parsed.input.params = parse_large(text.params, "--params");
+      constexpr double kFewest = 1e5;  // fewer is a number of billions without its letter
+      if (*parsed.input.params < kFewest) {
+        throw Error(ErrorKind::usage, "'" + text.params + "' parameters, or " + text.params + "B?",
+                    at("--params"), "write 7B, 350M or every digit");
+      }
+    });
   }
   if (!text.model.empty()) {
     parsed.input.model = ModelShape{};

@@ -54,7 +54,8 @@ class Progress {
 
 Judged judged_of(const DiagnoseSection& section) {
   const Headline& headline = section.diagnosis.headline;
-  return {headline.mfu, headline.impossible, section.mfu_missing, section.impossible_because};
+  return {headline.mfu, section.hfu, headline.impossible, section.mfu_missing,
+          section.impossible_because};
 }
 
 // Where the work was counted and not given: its switches are part of what the MFU stands on.
@@ -118,6 +119,12 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   report.diagnose = describe(std::move(diagnosis), run);
 
   if (counted) add_counted(*report.diagnose, *counted);
+  for (const Note& note : report.notes) {
+    // The general sentence says what MFU needs; this says what became of what the file gives.
+    if (note.code == "work-not-counted" && !report.diagnose->mfu_missing.empty()) {
+      report.diagnose->mfu_missing += "; " + note.text;
+    }
+  }
 
   // Before the notes: what they say is part of the refusal.
   const Judged judged = judged_of(*report.diagnose);

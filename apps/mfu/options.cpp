@@ -87,12 +87,24 @@ void parse_ranks(std::string_view text, Selection& selection) {
 
 }  // namespace
 
+namespace {
+
+// What --json and --rows carry in one message; on a terminal each has its own line.
+std::string all_messages(const std::vector<Error>& all) {
+  if (all.size() == 1) return all.front().message();
+  std::string text;
+  for (const Error& error : all) {
+    const std::string place = error.place().str();
+    text += (text.empty() ? "" : "; ") + place + (place.empty() ? "" : ": ") + error.message();
+  }
+  return text;
+}
+
+}  // namespace
+
 UsageErrors::UsageErrors(std::vector<Error> all)
-    : Error(all.front().kind(),
-            all.size() == 1
-                ? all.front().message()
-                : fmt::format("{} (and {} more)", all.front().message(), all.size() - 1),
-            all.front().place(), all.front().hint()),
+    : Error(all.front().kind(), all_messages(all), all.size() == 1 ? all.front().place() : Place{},
+            all.front().hint()),
       all_(std::move(all)) {}
 
 void Problems::throw_if_any() const {

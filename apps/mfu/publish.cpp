@@ -24,6 +24,15 @@ std::string first_of(const std::vector<std::string>& lines) {
   return lines.empty() ? std::string() : lines.front();
 }
 
+// Which figure it is that cannot be.
+std::string impossible_figure(const Judged& judged) {
+  if (judged.mfu && *judged.mfu > 1.0) {
+    return fmt::format("an MFU of {} is impossible", format_percent(*judged.mfu));
+  }
+  if (judged.hfu) return fmt::format("an HFU of {} is impossible", format_percent(*judged.hfu));
+  return "an MFU or HFU over 100 % is impossible";
+}
+
 }  // namespace
 
 void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
@@ -40,11 +49,8 @@ void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
                 "without --strict " + otherwise);
   }
   if (judged.impossible) {
-    throw Error(ErrorKind::insufficient,
-                judged.mfu ? fmt::format("--strict: an MFU of {} is impossible",
-                                         format_percent(*judged.mfu))
-                           : std::string("--strict: an HFU over 100 % is impossible"),
-                {}, first_of(judged.impossible_because));
+    throw Error(ErrorKind::insufficient, "--strict: " + impossible_figure(judged), {},
+                first_of(judged.impossible_because));
   }
 }
 
@@ -56,9 +62,7 @@ Gate judge_min_mfu(const GateLimits& limits, const Judged& judged) {
                 judged.missing);
   }
   if (judged.impossible) {
-    throw Error(ErrorKind::insufficient,
-                fmt::format("an MFU of {} is impossible, so it cannot be judged",
-                            format_percent(*judged.mfu)),
+    throw Error(ErrorKind::insufficient, impossible_figure(judged) + ", so it cannot be judged",
                 place, first_of(judged.impossible_because));
   }
   return {"min-mfu", limits.min_mfu_text, judged.mfu, format_percent(*judged.mfu),

@@ -14,6 +14,7 @@ namespace mfu::app {
 // What --strict and --min-mfu judge.
 struct Judged {
   std::optional<double> mfu;
+  std::optional<double> hfu;
   bool impossible = false;
   std::string missing;  // why there is no MFU
   std::vector<std::string> impossible_because;

@@ -119,6 +119,9 @@ struct Calculation {
     if (!results.empty()) return results.front().mfu;
     return ratio;
   }
+  [[nodiscard]] std::optional<double> hfu() const {
+    return results.empty() ? std::nullopt : results.front().hfu;
+  }
   std::optional<double> ratio;  // achieved over peak, where there is no model to count
 };
 

@@ -44,6 +44,13 @@ constexpr PrecisionRate kHopperNvlRates[] = {
     {int8, 8192, 1670.5 * kTera, 1545, kImplied},
 };
 
+// FP32 accumulate; the datasheet's headline FP16 and FP8 figures of twice this accumulate in FP16.
+constexpr PrecisionRate kRtx4090Rates[] = {
+    {fp32, 256, 82.6 * kTera, 2520, kImplied},  {tf32, 256, 82.6 * kTera, 2520, kImplied},
+    {fp16, 512, 165.2 * kTera, 2520, kImplied}, {bf16, 512, 165.2 * kTera, 2520, kImplied},
+    {fp8, 1024, 330.3 * kTera, 2520, kImplied}, {int8, 2048, 660.6 * kTera, 2520, kImplied},
+};
+
 // What "A100", "A100 80GB" or "A100 PCIe" leave open makes no difference to a peak: match.cpp
 // accepts them and says which other rows they could mean.
 constexpr std::string_view kA100Sxm80Aliases[] = {"A100-SXM4-80GB"};
@@ -59,6 +66,8 @@ constexpr std::string_view kH100NvlAliases[] = {"H100 NVL", "H100 NVL 94GB"};
 constexpr std::string_view kH200SxmAliases[] = {"H200", "H200 SXM", "H200 SXM5", "H200 SXM 141GB",
                                                 "a3ultra"};
 constexpr std::string_view kH200NvlAliases[] = {"H200 NVL", "H200 NVL 141GB"};
+
+constexpr std::string_view kRtx4090Aliases[] = {"RTX 4090", "GeForce RTX 4090"};
 
 constexpr Chip kChips[] = {
     {"a100-sxm4-80gb", "A100 SXM 80GB", 108, kA100Rates, 1275, 1410, 80 * kGiB, 2039 * kGiga,
@@ -79,6 +88,8 @@ constexpr Chip kChips[] = {
      "NVIDIA H200 datasheet; clocks from driver captures"},
     {"h200-nvl", "H200 NVL", 132, kHopperNvlRates, 0, 1785, 141 * kGiB, 4800 * kGiga,
      kH200NvlAliases, "NVIDIA H200 NVL datasheet; units and maximum clock not confirmed"},
+    {"rtx-4090", "RTX 4090", 128, kRtx4090Rates, 2235, 0, 24 * kGiB, 1008 * kGiga, kRtx4090Aliases,
+     "NVIDIA Ada datasheet; sources disagree on FP8, maximum clock not confirmed"},
 };
 
 }  // namespace

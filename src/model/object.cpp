@@ -1,6 +1,7 @@
 // The `model` object of the formats: one key a property.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/nearest.hpp"
 #include "model/family.hpp"
@@ -205,11 +206,20 @@ void take_positions(const Fields& fields, const Family* family, ModelShape& mode
             fields.place());
 }
 
+// Keys of other formats that would change the count if they meant what they say.
+constexpr std::string_view kMeaningful[] = {"attention",      "attention_type",     "attn_type",
+                                            "encoder_layers", "num_encoder_layers", "model_type",
+                                            "mixer",          "is_encoder_decoder"};
+
 // A misspelt key would silently leave a default standing.
 void look_at_unknown(const Fields& fields, Notes& notes) {
   std::string ignored;
   std::int64_t count = 0;
   for (const std::string& key : fields.unasked()) {
+    if (std::find(std::begin(kMeaningful), std::end(kMeaningful), key) != std::end(kMeaningful)) {
+      fields.refuse(key, "'" + key + "' can change the count, and is no key of a model shape",
+                    "leave it out where the model is a plain decoder; else its kind has no count");
+    }
     const std::string_view near = nearest_name(key, kKeys);
     if (!near.empty()) {
       fields.refuse(key, "unknown key '" + key + "'", "did you mean '" + std::string(near) + "'?");

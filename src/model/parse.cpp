@@ -75,7 +75,7 @@ double size_in_name(std::string_view name) {
 void compare_counts(const Fields& fields, const ModelShape& model, Notes& notes) {
   const double derived = count_parameters(model).total;
   if (model.given_params && std::fabs(*model.given_params - derived) > 0.02 * derived) {
-    notes.add("params-differ", Severity::info,
+    notes.add("params-differ", Severity::assumption,
               "params says " + shown(*model.given_params) + ", the shape has " + shown(derived) +
                   " parameters",
               fields.place("params"));
@@ -83,7 +83,7 @@ void compare_counts(const Fields& fields, const ModelShape& model, Notes& notes)
   const double named = size_in_name(model.name);
   constexpr double kMostApart = 1.5;  // names round: Gemma 7B has 8.5
   if (named > 0.0 && (named > kMostApart * derived || derived > kMostApart * named)) {
-    notes.add("model-name-differs", Severity::info,
+    notes.add("model-name-differs", Severity::assumption,
               "the name '" + model.name + "' says " + shown(named) + ", the shape has " +
                   shown(derived) + " parameters",
               fields.place());

@@ -12,7 +12,7 @@ TEST_CASE("the datasheet figure is units x rate x the clock that the row says") 
       const double worked_out =
           chip.units * rate.flop_per_clock_per_unit * rate.datasheet_mhz * 1e6;
       CHECK(worked_out == Approx(rate.datasheet_flops).epsilon(0.006));
-      CHECK(rate.datasheet_mhz <= chip.max_mhz);
+      if (chip.max_mhz > 0.0) CHECK(rate.datasheet_mhz <= chip.max_mhz);
     }
   }
 }
