@@ -123,6 +123,7 @@ struct Parallelism {
 };
 
 enum class ClockRule { datasheet, max, base, mhz };
+[[nodiscard]] std::string_view to_string(ClockRule rule) noexcept;
 
 struct Clock {
   ClockRule rule = ClockRule::datasheet;

@@ -17,20 +17,6 @@ using render::text;
 
 Json interval(const Interval& value) { return Json::array({number(value.lo), number(value.hi)}); }
 
-std::string_view clock_rule(const Clock& clock) {
-  switch (clock.rule) {
-    case ClockRule::datasheet:
-      return "datasheet";
-    case ClockRule::max:
-      return "max";
-    case ClockRule::base:
-      return "base";
-    case ClockRule::mhz:
-      return "mhz";
-  }
-  return "";
-}
-
 // Reasons for the nulls of `setup`, by key.
 Json setup_missing(const Setup& setup, const Json& values) {
   Json reasons = Json::object();
@@ -62,7 +48,7 @@ Json setup_of(const DiagnoseSection& section) {
       {"gpus", setup.gpus},
       {"precision", text(setup.precision)},
       {"peak_flops_per_gpu", number(setup.peak_flops_per_gpu)},
-      {"clock", clock_rule(setup.clock)},
+      {"clock", to_string(setup.clock.rule)},
       {"clock_mhz", number(setup.clock_mhz)},
       {"convention", text(setup.convention)},
       {"fingerprint", section.fingerprint},

@@ -6,21 +6,6 @@
 namespace mfu::render {
 namespace {
 
-std::string_view clock_rule(const std::optional<ClockRule>& rule) {
-  if (!rule) return "";
-  switch (*rule) {
-    case ClockRule::datasheet:
-      return "datasheet";
-    case ClockRule::max:
-      return "max";
-    case ClockRule::base:
-      return "base";
-    case ClockRule::mhz:
-      return "mhz";
-  }
-  return "";
-}
-
 Json precision_of(const std::optional<Precision>& precision) {
   return precision ? Json(to_string(*precision)) : Json(nullptr);
 }
@@ -75,7 +60,7 @@ Json setup_of(const CalcSection& section) {
       {"gpus", number(input.gpus)},
       {"precision", peak ? precision_of(peak->precision) : Json(nullptr)},
       {"peak_flops_per_gpu", peak ? number(peak->flops) : Json(nullptr)},
-      {"clock", from_table ? text(clock_rule(peak->clock.rule)) : Json(nullptr)},
+      {"clock", from_table ? text(to_string(peak->clock.rule)) : Json(nullptr)},
       {"clock_mhz", peak ? number(peak->clock_mhz) : Json(nullptr)},
       {"convention",
        text(chosen != nullptr ? std::string_view(chosen->convention->id) : std::string_view())},
@@ -142,7 +127,7 @@ Json peaks_of(const CalcSection& section) {
     const PeakRow& row = section.peaks[i];
     list.push_back({{"chip", text(row.chip != nullptr ? row.chip->id : std::string_view())},
                     {"precision", precision_of(row.precision)},
-                    {"clock", text(clock_rule(row.clock))},
+                    {"clock", row.clock ? text(to_string(*row.clock)) : Json(nullptr)},
                     {"clock_mhz", row.clock ? number(row.clock_mhz) : Json(nullptr)},
                     {"dense", row.dense},
                     {"peak_flops_per_gpu", number(row.flops)},

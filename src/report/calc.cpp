@@ -12,20 +12,6 @@
 namespace mfu {
 namespace {
 
-std::string_view clock_id(ClockRule rule) {
-  switch (rule) {
-    case ClockRule::datasheet:
-      return "datasheet";
-    case ClockRule::max:
-      return "max";
-    case ClockRule::base:
-      return "base";
-    case ClockRule::mhz:
-      return "mhz";
-  }
-  return "";
-}
-
 // Largest over smallest MFU of the rows, less 1.
 std::optional<double> spread_of(const std::vector<ConventionResult>& results) {
   double least = 0.0;
@@ -121,7 +107,7 @@ std::string fingerprint_text(std::string_view convention, const std::optional<Pe
   if (peak && peak->given) {
     clock = "given-peak";
   } else if (peak) {
-    clock = std::string(clock_id(peak->clock.rule));
+    clock = std::string(to_string(peak->clock.rule));
     if (peak->clock_mhz) clock += fmt::format("@{:.6g}MHz", *peak->clock_mhz);
   }
   return fmt::format(

@@ -47,25 +47,11 @@ std::string steps_line_of(const Diagnosis& diagnosis) {
 }
 
 std::string fingerprint_of(const Setup& setup) {
-  std::string_view rule = "datasheet";
-  switch (setup.clock.rule) {
-    case ClockRule::datasheet:
-      break;
-    case ClockRule::max:
-      rule = "max";
-      break;
-    case ClockRule::base:
-      rule = "base";
-      break;
-    case ClockRule::mhz:
-      rule = "mhz";
-      break;
-  }
   std::string clock = "none";
   if (setup.peak_given) {
     clock = "given-peak";
   } else if (setup.peak_flops_per_gpu) {
-    clock = std::string(rule);
+    clock = to_string(setup.clock.rule);
     if (setup.clock_mhz) clock += fmt::format("@{:.6g}MHz", *setup.clock_mhz);
   }
   return fmt::format(

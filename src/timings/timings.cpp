@@ -31,4 +31,18 @@ std::size_t RunTimings::column_bytes() const noexcept {
   return total;
 }
 
+std::string_view to_string(ClockRule rule) noexcept {
+  switch (rule) {
+    case ClockRule::datasheet:
+      return "datasheet";
+    case ClockRule::max:
+      return "max";
+    case ClockRule::base:
+      return "base";
+    case ClockRule::mhz:
+      return "mhz";
+  }
+  return "";
+}
+
 }  // namespace mfu
