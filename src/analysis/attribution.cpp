@@ -14,14 +14,7 @@ double least(std::span<const double> values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-// Smallest value that at least a quarter of the values reach: no interpolation, so that a minority
-// of slow members never leaks into it.
-double lower_quartile(std::vector<double> values) {
-  const std::size_t index = (values.size() - 1) / 4;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
-                   values.end());
-  return values[index];
-}
+double lower_quartile(std::vector<double> values) { return lower_quartile_inplace(values); }
 
 // Does `bucket` absorb the waiting? Within a step a rank that computes less waits more, second for
 // second: the bucket that holds the waiting falls with compute at a slope near -1, and correlates.

@@ -18,12 +18,6 @@ constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which
 constexpr int kReplays = 64;
 constexpr std::size_t kMostPipelines = 16;  // replayed side by side
 
-std::vector<double> difference(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> result(a.begin(), a.end());
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] -= b[i];
-  return result;
-}
-
 double mean_difference(std::span<const double> a, std::span<const double> b) {
   return mean(difference(a, b));
 }

@@ -30,6 +30,10 @@ struct LogicalPlace {
   bool one_node = false;  // it is exactly one node: the two cannot be told apart
 };
 
+// from - what, element by element.
+[[nodiscard]] std::vector<double> difference(std::span<const double> from,
+                                             std::span<const double> what);
+
 struct RuleContext {
   StepModel& model;
   const DiagnoseOptions& options;
@@ -44,6 +48,8 @@ struct RuleContext {
   [[nodiscard]] double mean_step() const noexcept { return job().mean_step(); }
   // T - T_fixed for each step.
   [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
+  // When a finding acts: persistence, period, and the id of the step of its onset.
+  void date(Finding& finding, const Course& course) const;
 };
 
 // Books own stalls that were found inside recorded idle time (see StallMeaning::shared): adds them

@@ -37,11 +37,9 @@ void add_forward_backward(const Job& job, const Suspects& suspects, Finding& fin
 
 // Applies a fix to what is left after the fixes so far; returns what that saves in each step.
 std::vector<double> saved_by(RuleContext& context, const std::function<void(Scenario&)>& fix) {
-  std::vector<double> saved = context.model.steps_under(context.local_fixed);
+  const std::vector<double> before = context.model.steps_under(context.local_fixed);
   fix(context.local_fixed);
-  const std::vector<double> left = context.model.steps_under(context.local_fixed);
-  for (std::size_t s = 0; s < saved.size(); ++s) saved[s] -= left[s];
-  return saved;
+  return difference(before, context.model.steps_under(context.local_fixed));
 }
 
 Candidate describe_effect(RuleContext& context, const Suspects& suspects, FactKind kind,
@@ -63,9 +61,7 @@ Candidate describe_effect(RuleContext& context, const Suspects& suspects, FactKi
     effect.push_back(levels.back().culprits - levels.back().peers);
   }
   const Course course = course_of(effect, context.step_ids);
-  finding.persistence = course.persistence;
-  finding.period_steps = course.period_steps;
-  if (course.onset) finding.onset_step = context.step_ids[*course.onset];
+  context.date(finding, course);
 
   Sum culprits;
   Sum peers;
@@ -99,10 +95,20 @@ Candidate describe_effect(RuleContext& context, const Suspects& suspects, FactKi
 
 }  // namespace
 
+std::vector<double> difference(std::span<const double> from, std::span<const double> what) {
+  std::vector<double> rest(from.begin(), from.end());
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= what[i];
+  return rest;
+}
+
 std::vector<double> RuleContext::loss_under(const Scenario& scenario) const {
-  std::vector<double> loss = model.steps_under(scenario);
-  for (std::size_t s = 0; s < loss.size(); ++s) loss[s] = job().step_seconds()[s] - loss[s];
-  return loss;
+  return difference(job().step_seconds(), model.steps_under(scenario));
+}
+
+void RuleContext::date(Finding& finding, const Course& course) const {
+  finding.persistence = course.persistence;
+  finding.period_steps = course.period_steps;
+  if (course.onset) finding.onset_step = step_ids[*course.onset];
 }
 
 void find_local_compute(RuleContext& context) {

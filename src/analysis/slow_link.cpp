@@ -23,13 +23,10 @@ std::vector<double> typical_of(const TransferKind& kind, const std::vector<std::
                                std::size_t steps) {
   std::vector<double> typical;
   std::vector<double> values;
-  const std::size_t index = (groups.size() - 1) / 4;
   for (std::size_t s = 0; s < steps; ++s) {
     values.clear();
     for (const std::size_t g : groups) values.push_back(kind.value[s][g]);
-    const auto nth = values.begin() + static_cast<std::ptrdiff_t>(index);
-    std::nth_element(values.begin(), nth, values.end());
-    typical.push_back(*nth);
+    typical.push_back(lower_quartile_inplace(values));
   }
   return typical;
 }
@@ -108,9 +105,7 @@ void find_slow_link(RuleContext& context) {
   finding.family = Family::straggler;
   finding.locality = Locality::link;
   finding.cause = Cause::link;
-  finding.persistence = course.persistence;
-  finding.period_steps = course.period_steps;
-  if (course.onset) finding.onset_step = context.step_ids[*course.onset];
+  context.date(finding, course);
   const Group& group = worst->kind->groups[worst->group];
   finding.culprits.groups.push_back(group.name);
   const auto on = static_cast<double>(std::max<std::size_t>(1, course.on_count));

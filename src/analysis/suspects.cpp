@@ -134,9 +134,8 @@ void excess_over_peers(const Job& job, std::span<const double> row, std::span<do
     if (ranks.empty()) continue;
     peers.clear();
     for (const std::size_t r : ranks) peers.push_back(row[r]);
-    const auto nth = peers.begin() + static_cast<std::ptrdiff_t>((peers.size() - 1) / 4);
-    std::nth_element(peers.begin(), nth, peers.end());
-    for (const std::size_t r : ranks) excess[r] = row[r] - *nth;
+    const double usual = lower_quartile_inplace(peers);
+    for (const std::size_t r : ranks) excess[r] = row[r] - usual;
   }
 }
 

@@ -17,17 +17,9 @@ bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
   return mean(loss) > kLeastShare * context.mean_step();
 }
 
-std::vector<double> less(std::span<const double> from, std::span<const double> what) {
-  std::vector<double> rest(from.begin(), from.end());
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= what[i];
-  return rest;
-}
-
 void take_course(Finding& finding, const Course& course, const RuleContext& context) {
-  finding.persistence = course.persistence;
-  finding.period_steps = course.period_steps;
+  context.date(finding, course);
   if (course.onset) {
-    finding.onset_step = context.step_ids[*course.onset];
     finding.facts.push_back(
         {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
   }
@@ -107,7 +99,8 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
     without.transfer[s] *= kept;
     without.inner[s] *= kept;
   }
-  return less(context.model.steps_under(context.local_fixed), context.model.steps_under(without));
+  return difference(context.model.steps_under(context.local_fixed),
+                    context.model.steps_under(without));
 }
 
 }  // namespace
@@ -121,7 +114,7 @@ void find_common_stall(RuleContext& context) {
       [](std::size_t, std::span<double> row) { std::fill(row.begin(), row.end(), 0.0); });
   without.common_stall.assign(job.steps(), 0.0);
   const std::vector<double> worth =
-      less(context.model.steps_under(base), context.model.steps_under(without));
+      difference(context.model.steps_under(base), context.model.steps_under(without));
   // What the median rank has is common to all; what only the slowest ranks add is scattered.
   std::vector<double> together;
   for (std::size_t s = 0; s < job.steps(); ++s) {
@@ -129,7 +122,7 @@ void find_common_stall(RuleContext& context) {
   }
 
   const BurstSplit split = split_bursts(worth, kBurstFloor * context.mean_step());
-  const std::vector<double> level = less(worth, split.excess);
+  const std::vector<double> level = difference(worth, split.excess);
 
   const auto add = [&](std::vector<double> loss, std::vector<bool> on, bool bursts) {
     if (!worth_a_finding(context, loss)) return;
@@ -192,7 +185,7 @@ void find_exposed_transfer(RuleContext& context) {
   add_uneven_reductions(context);
   const std::vector<double>& transfer = context.local_fixed.transfer;
   const BurstSplit split = split_bursts(transfer, kBurstFloor * context.mean_step());
-  std::vector<double> level = less(transfer, split.excess);
+  std::vector<double> level = difference(transfer, split.excess);
   const double share = mean(transfer) / context.mean_step();
   const bool told_apart = context.model.attribution().kinds.empty() == false &&
                           context.model.attribution().kinds.front().groups.size() > 2;

@@ -35,6 +35,12 @@ double quantile_inplace(std::span<double> values, double q) noexcept {
 
 double median_inplace(std::span<double> values) noexcept { return quantile_inplace(values, 0.5); }
 
+double lower_quartile_inplace(std::span<double> values) noexcept {
+  const auto nth = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 4);
+  std::nth_element(values.begin(), nth, values.end());
+  return *nth;
+}
+
 double quantile(std::span<const double> values, double q) {
   std::vector<double> copy(values.begin(), values.end());
   return quantile_inplace(copy, q);

@@ -33,6 +33,9 @@ class Sum {
 // quantile: linear interpolation between closest ranks (Hyndman and Fan's type 7).
 [[nodiscard]] double quantile_inplace(std::span<double> values, double q) noexcept;
 [[nodiscard]] double median_inplace(std::span<double> values) noexcept;
+// The smallest value that at least a quarter of the values do not exceed: no interpolation, so that
+// a minority of high members never leaks into it. `values` is reordered and not empty.
+[[nodiscard]] double lower_quartile_inplace(std::span<double> values) noexcept;
 // The same on a copy.
 [[nodiscard]] double quantile(std::span<const double> values, double q);
 [[nodiscard]] double median(std::span<const double> values);
