@@ -20,7 +20,8 @@ ARROWS = {
     "chips": ["base", "timings:mfu/timings.hpp"],
     "timings": ["base"],
     # A run may hold an inline model shape.
-    "readers": ["base", "timings", "model:mfu/model.hpp"],
+    # Telemetry tells devices, and users have chips of their own.
+    "readers": ["base", "timings", "model:mfu/model.hpp", "chips:mfu/chip.hpp"],
     "analysis": ["base", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
     "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],
@@ -30,7 +31,7 @@ ARROWS = {
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "read": "readers", "analyze": "analysis",
-    "calc": "analysis", "report": "report", "render": "render",
+    "calc": "analysis", "telemetry": "readers", "user_chips": "readers", "report": "report", "render": "render",
 }
 
 # Libraries from outside: the start of the include path, and the rooms that may use it.

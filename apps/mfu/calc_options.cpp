@@ -37,8 +37,13 @@ constexpr std::array kOptions{
                "Microbatches a step; explains factors"},
     CalcOption{"--chip", &CalcText::chip, peak, "NAME", "h100-sxm, a100 ..."},
     CalcOption{"--peak", &CalcText::peak, peak, "FLOP/s", "Of one GPU, dense: 989.4T"},
-    CalcOption{"--precision", &CalcText::precision, peak, "NAME", "Of the chip's peak (bf16)"},
-    CalcOption{"--clock", &CalcText::clock, peak, "RULE", "datasheet (default), max, base or MHz"},
+    CalcOption{"--precision", &CalcText::precision, peak, "NAME",
+               "bf16 (default), fp8 ...; bf16=0.7,fp8=0.3"},
+    CalcOption{"--clock", &CalcText::clock, peak, "RULE",
+               "datasheet (default), max, base, measured or MHz"},
+    CalcOption{"--telemetry", &CalcText::telemetry, peak, "FILE",
+               "nvidia-smi CSV: the chip and its measured clock"},
+    CalcOption{"--chips", &CalcText::chips, peak, "FILE", "Your own chips: mfu.chips/1 JSON"},
     CalcOption{"--convention", &CalcText::convention, convention, "ID",
                "How FLOPs are counted (palm)"},
     CalcOption{"--attention", &CalcText::attention, convention, "HOW", "none, full, causal, exact"},
@@ -98,23 +103,24 @@ Switches parse_switches(const CalcText& text, Problems& problems) {
   return switches;
 }
 
-Clock parse_clock(const std::string& text) {
-  if (text == "datasheet") return {ClockRule::datasheet, 0.0};
-  if (text == "max") return {ClockRule::max, 0.0};
-  if (text == "base") return {ClockRule::base, 0.0};
-  if (text == "measured") {
-    throw Error(ErrorKind::usage, "a measured clock needs telemetry", at("--clock"),
-                "mfu diagnose reads it from a run; here write the clock in MHz: 1755");
-  }
-  return {ClockRule::mhz, parse_megahertz(text, "--clock")};
-}
-
-PeakUsed parse_peak(const CalcText& text, Notes& notes) {
+PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& files) {
   PeakUsed peak;
-  if (!text.precision.empty()) peak.precision = parse_precision(text.precision, at("--precision"));
-  if (!text.clock.empty()) peak.clock = parse_clock(text.clock);
-  if (!text.chip.empty()) {
-    const ChipMatch match = chip_of(text.chip, "--chip", "--peak");
+  const std::span<const Chip> user = user_chips(text.chips, notes, files);
+  const ObservedDevices observed = observe(text.telemetry, user, notes, files);
+  for (const std::string& conflict : observed.conflicts) {
+    notes.add("device-conflict", Severity::info, conflict, at("--telemetry"));
+  }
+  if (!text.precision.empty()) {
+    std::vector<PrecisionShare> mix = parse_precision_mix(text.precision, at("--precision"));
+    const auto most = std::max_element(
+        mix.begin(), mix.end(), [](const auto& a, const auto& b) { return a.share < b.share; });
+    peak.precision = most->precision;
+    if (mix.size() > 1) peak.mix = std::move(mix);
+  }
+  peak.clock = parse_clock(text.clock, observed.measured_mhz);
+  if (!text.chip.empty() || !text.telemetry.empty()) {
+    const ChipMatch match =
+        text.chip.empty() ? only_chip(observed) : chip_of(text.chip, "--chip", "--peak", user);
     peak.chip = match.chip;
     if (!match.same_peak_ids.empty()) {
       notes.add(
@@ -122,8 +128,17 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes) {
           fmt::format("'{}' is several chips of one peak; taken for {}", text.chip, match.chip->id),
           at("--chip"));
     }
+    if (!match.remark.empty()) notes.add("chip-name", Severity::info, match.remark, at("--chip"));
   }
   if (!text.peak.empty()) {
+    if (peak.mix.size() > 1) {
+      throw Error(ErrorKind::usage, "a given peak is of one precision", at("--precision"),
+                  "give --chip without --peak to have the peak of the mix worked out");
+    }
+    if (!text.chip.empty()) {
+      notes.add("peak-given", Severity::info, "--peak is what counts; --chip only names the chip",
+                at("--peak"));
+    }
     if (!text.clock.empty()) {
       throw Error(ErrorKind::usage, "a given peak has no clock", at("--clock"),
                   "give --chip without --peak to have the peak worked out at a clock");
@@ -138,9 +153,18 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes) {
                 "--chip h100-sxm, or --peak 989.4T");
   }
   if (!peak.precision) peak.precision = Precision::bf16;
-  const Peak found = peak_at(*peak.chip, *peak.precision, peak.clock);
+  const PrecisionShare one{*peak.precision, 1.0};
+  const Peak found = peak_of_mix(
+      *peak.chip, peak.mix.empty() ? std::span(&one, 1) : std::span<const PrecisionShare>(peak.mix),
+      peak.clock);
   peak.flops = found.flops;
-  peak.clock_mhz = found.clock_mhz;
+  if (found.clock_mhz > 0.0) peak.clock_mhz = found.clock_mhz;
+  if (found.above_max) {
+    notes.add("clock-above-max", Severity::info,
+              fmt::format("{:.6g} MHz is above the {:.6g} MHz that {} runs at most",
+                          found.clock_mhz, peak.chip->max_mhz, peak.chip->id),
+              at("--clock"));
+  }
   return peak;
 }
 
@@ -293,9 +317,10 @@ ParsedCalc parse_calc(const CalcText& text, Problems& problems, Notes& notes,
     input.lengths = {1.0};
     problems.attempt([&] { input.lengths = read_lengths(text.lengths, parsed.files); });
   }
-  if (!text.chip.empty() || !text.peak.empty() || !text.precision.empty() || !text.clock.empty()) {
-    input.peak = PeakUsed{1.0, nullptr, {}, {}, {}, true};
-    problems.attempt([&] { input.peak = parse_peak(text, notes); });
+  if (!text.chip.empty() || !text.peak.empty() || !text.precision.empty() || !text.clock.empty() ||
+      !text.telemetry.empty()) {
+    input.peak = PeakUsed{1.0, nullptr, {}, {}, {}, {}, true};
+    problems.attempt([&] { input.peak = parse_peak(text, notes, parsed.files); });
   }
   problems.attempt([&] { input.convention = &pick_convention(text, notes); });
   input.switches = parse_switches(text, problems);
@@ -313,18 +338,6 @@ ParsedCalc parse_measurement(const CalcText& text, Problems& problems, Notes& no
   for (const Error& problem : calc_problems(found)) problems.add(problem);
   problems.throw_if_any();
   return parsed;
-}
-
-ChipMatch chip_of(const std::string& name, std::string_view option, std::string_view instead) {
-  try {
-    return match_chip(name, at(option));
-  } catch (const Error& error) {
-    // The table's hint names the key of a run file.
-    std::string hint = error.hint().substr(0, error.hint().find("; or give hardware."));
-    if (hint.find("hardware.") != std::string::npos) hint.clear();
-    hint += fmt::format("{}{} 165.2T (dense, per GPU)", hint.empty() ? "" : "; or ", instead);
-    throw Error(error.kind(), error.message(), error.place(), std::move(hint));
-  }
 }
 
 std::vector<const Convention*> usual_conventions() {

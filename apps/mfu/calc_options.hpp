@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "chip_source.hpp"
 #include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/error.hpp"
@@ -21,7 +22,7 @@ struct CalcText {
   std::string model, params;
   std::string seq_len, batch, tokens_per_step, lengths;
   std::string step_time, tokens_per_s, tokens_per_s_per_gpu, tflops, gpus, accumulation;
-  std::string chip, peak, precision, clock;
+  std::string chip, peak, precision, clock, telemetry, chips;
   std::string convention, attention, window, router, recompute, trainable;
 };
 
@@ -55,11 +56,6 @@ struct ParsedCalc {
 // Parses, and adds what is missing to what is wrong: all of it is said at once. Throws.
 [[nodiscard]] ParsedCalc parse_measurement(const CalcText& text, Problems& problems, Notes& notes,
                                            const std::vector<double>& inline_lengths = {});
-
-// The chip that an option names. `instead`: the option that takes a peak where the chip is not
-// known.
-[[nodiscard]] ChipMatch chip_of(const std::string& name, std::string_view option,
-                                std::string_view instead);
 
 // Where the convention was left open and only N is given, 6n is the one that needs nothing else.
 inline constexpr std::string_view kDefaultConvention = "palm";

@@ -33,8 +33,9 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"calc", add_calc},         Command{"flops", add_flops}, Command{"whatif", add_whatif},
-    Command{"diagnose", add_diagnose}, Command{"list", add_list},   Command{"explain", add_explain},
+    Command{"calc", add_calc},       Command{"flops", add_flops},       Command{"peak", add_peak},
+    Command{"whatif", add_whatif},   Command{"diagnose", add_diagnose}, Command{"list", add_list},
+    Command{"explain", add_explain},
 };
 
 constexpr std::string_view kExamples =
@@ -94,6 +95,8 @@ int run_command_line(const std::vector<std::string>& arguments) {
   top.set_version_flag("--version", std::string(version()), "The version");
   top.footer(std::string(kExamples));
   top.allow_extras();
+  // A command's name after the command is a word: mfu explain peak.
+  top.require_subcommand(0, 1);
 
   std::vector<std::pair<CLI::App*, std::function<int()>>> commands;
   for (const Command& command : kCommands) {

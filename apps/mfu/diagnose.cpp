@@ -20,6 +20,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "publish.hpp"
+#include "run_overrides.hpp"
 
 namespace mfu::app {
 namespace {
@@ -29,6 +30,7 @@ struct DiagnoseText {
   OutputText output;
   SelectionText selection;
   AnalysisText analysis;
+  OverrideText overrides;
   GateText gates;
   bool verbose = false;
 };
@@ -90,7 +92,11 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
                        "mfu diagnose run.json; '-' is standard input"));
   }
   const Selection selection = parse_selection(text.selection, problems);
-  const DiagnoseOptions options = parse_analysis(text.analysis, problems);
+  DiagnoseOptions options = parse_analysis(text.analysis, problems);
+  Notes notes;
+  std::vector<InputInfo> files;
+  const Overrides overrides = parse_overrides(text.overrides, problems, notes, files);
+  options.user_chips = overrides.user_chips;
   const GateLimits limits = parse_gates(text.gates, problems);
   refuse_to_overwrite(text.output, text.files, problems);
   problems.throw_if_any();  // before any file is created
@@ -98,12 +104,12 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   problems.throw_if_any();
 
   Progress progress(text.verbose);
-  Notes notes;
   ReadResult read = read_run(text.files, notes);
   for (const InputInfo& input : read.inputs) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));
   }
+  override_run(read.run, overrides, notes);
   const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
   const RunTimings run = select(std::move(read.run), selection, notes);
   progress.done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
@@ -115,6 +121,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   report.tool_version = std::string(version());
   report.command = "diagnose";
   report.inputs = std::move(read.inputs);
+  report.inputs.insert(report.inputs.end(), files.begin(), files.end());
   report.notes = notes.all();
   report.diagnose = describe(std::move(diagnosis), run);
 
@@ -150,6 +157,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   add_gate_options(*command, text->gates);
   add_selection_options(*command, text->selection);
   add_analysis_options(*command, text->analysis);
+  add_override_options(*command, text->overrides);
   command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
   command->allow_extras();
   command->footer(

@@ -61,11 +61,11 @@ double parse_end(const std::string& peak, const std::string& chip, const std::st
     throw Error(ErrorKind::usage, "the peak is not given", at("--" + side + "-peak"),
                 "--" + side + "-peak 312T or --" + side + "-chip a100");
   }
-  const Precision in =
-      precision.empty() ? Precision::bf16 : parse_precision(precision, at("--precision"));
+  const std::vector<PrecisionShare> mix =
+      parse_precision_mix(precision.empty() ? "bf16" : precision, at("--precision"));
   const Chip* found = chip_of(chip, "--" + side + "-chip", "--" + side + "-peak").chip;
-  name = std::string(found->name) + " " + std::string(to_string(in));
-  return peak_at(*found, in, {}).flops;
+  name = std::string(found->name) + " " + to_text(mix);
+  return peak_of_mix(*found, mix, {}).flops;
 }
 
 bool asks_for_rebase(const WhatIfText& text) {

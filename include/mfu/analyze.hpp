@@ -11,10 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mfu/chip.hpp"
 #include "mfu/error.hpp"
 #include "mfu/timings.hpp"
 
@@ -29,7 +31,8 @@ struct DiagnoseOptions {
   double target_efficiency = 0.45;          // single-GPU efficiency that is asked for
   bool drop_warmup = true;
   std::uint64_t seed = 20240613;
-  int replicates = 1000;  // of the bootstrap
+  int replicates = 1000;             // of the bootstrap
+  std::span<const Chip> user_chips;  // rows of --chips; must outlive the diagnosis
 };
 
 enum class Family {
@@ -193,12 +196,13 @@ enum class SplitMethod {
 
 struct Setup {
   std::string model;
-  std::string chip_id;  // empty: no chip
+  const Chip* chip = nullptr;  // nothing: not given, or not in the table
+  std::string chip_id;         // empty: no chip
   std::string chip_name;
   std::int64_t gpus = 0;            // N
   std::int64_t recorded_ranks = 0;  // that this report stands on
   std::int64_t expected_ranks = 0;  // that the recorded layout should have
-  std::string precision;            // empty: not known
+  std::string precision;            // "bf16", "bf16=0.7,fp8=0.3"; empty: not known
   std::optional<double> peak_flops_per_gpu;
   Clock clock;
   std::optional<double> clock_mhz;  // that the peak means

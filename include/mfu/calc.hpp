@@ -24,13 +24,16 @@ namespace mfu {
 
 // The peak that a measurement is held against.
 struct PeakUsed {
-  double flops = 0.0;          // FLOP/s of one GPU, dense
-  const Chip* chip = nullptr;  // nothing: the peak is given as a number
-  std::optional<Precision> precision;
+  double flops = 0.0;                  // FLOP/s of one GPU, dense
+  const Chip* chip = nullptr;          // nothing: the peak is given as a number
+  std::optional<Precision> precision;  // of a mix, that with the largest share
+  std::vector<PrecisionShare> mix;     // several precisions; empty: one
   Clock clock;
-  std::optional<double> clock_mhz;  // that the figure means
+  std::optional<double> clock_mhz;  // that the figure means; nothing: unknown
   bool given = false;               // as a number, not from the chip table
 };
+// "bf16", "bf16=0.7,fp8=0.3"; empty: not known.
+[[nodiscard]] std::string precision_text(const PeakUsed& peak);
 
 struct CalcInput {
   std::optional<ModelShape> model;
@@ -141,17 +144,18 @@ struct Calculation {
 struct PeakRow {
   const Chip* chip = nullptr;  // nothing: from a given number
   std::optional<Precision> precision;
-  std::optional<ClockRule> clock;  // nothing: from a given number
-  double clock_mhz = 0.0;
+  std::vector<PrecisionShare> mix;  // several precisions: their blend; empty: one
+  std::optional<ClockRule> clock;   // nothing: from a given number
+  double clock_mhz = 0.0;           // 0: unknown
   bool dense = true;
   double flops = 0.0;
   std::optional<double> mfu;
   bool used = false;  // the peak of the measurement itself
 };
 
-// The measurement's peak and its neighbours: every clock of the chip in that precision, and the
-// 2:4-sparse headline figure, which is twice the datasheet's dense one. For a number: what chips
-// have it, as their dense or as their sparse figure.
+// The measurement's peak and its neighbours: each precision of a mix, every clock of the chip in
+// that precision, and the 2:4-sparse headline figure, which is twice the datasheet's dense one. For
+// a number: what chips have it, as their dense or as their sparse figure.
 [[nodiscard]] std::vector<PeakRow> peaks_around(const Calculation& calculation);
 
 // Chips whose 2:4-sparse figure in `precision` is this number (within 0.1 %), with the dense one.

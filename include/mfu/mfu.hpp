@@ -11,5 +11,7 @@
 #include "mfu/read.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
+#include "mfu/telemetry.hpp"
 #include "mfu/timings.hpp"
+#include "mfu/user_chips.hpp"
 #include "mfu/version.hpp"

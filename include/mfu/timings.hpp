@@ -122,12 +122,12 @@ struct Parallelism {
   }
 };
 
-enum class ClockRule { datasheet, max, base, mhz };
+enum class ClockRule { datasheet, max, base, mhz, measured };
 [[nodiscard]] std::string_view to_string(ClockRule rule) noexcept;
 
 struct Clock {
   ClockRule rule = ClockRule::datasheet;
-  double mhz = 0.0;  // with ClockRule::mhz
+  double mhz = 0.0;  // with ClockRule::mhz; with measured, what telemetry says (0: nothing yet)
 };
 
 struct RunTimings {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/chip_mixups.hpp"
 #include "mfu/calc.hpp"
 #include "mfu/error.hpp"
 
@@ -63,6 +64,7 @@ std::vector<PeakRow> candidate_peaks(const Calculation& calculation, bool is_rat
     for (const PrecisionRate& rate : chip->rates) add(*chip, rate);
   }
   for (const Chip& other : chips()) {
+    if (!analysis::may_be_mixed_up(chip, other)) continue;
     for (const PrecisionRate& rate : other.rates) {
       if (rate.precision == own) add(other, rate);
     }

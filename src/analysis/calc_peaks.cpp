@@ -1,8 +1,8 @@
 // Peaks beside the one that was used, and what would explain an MFU over 1.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "analysis/chip_mixups.hpp"
 #include "mfu/calc.hpp"
 #include "mfu/error.hpp"
 
@@ -15,24 +15,6 @@ constexpr double kSameFigure = 1e-3;
 
 bool same_figure(double a, double b) { return std::fabs(a - b) <= kSameFigure * b; }
 
-// 2:4 sparsity doubles tensor rates from the Ampere generation on; a headline figure of an older
-// or another maker's chip has no sparse twin.
-bool has_sparse_figure(const Chip& chip, Precision precision) {
-  if (precision == Precision::fp64_tc || precision == Precision::fp32) return false;
-  constexpr std::array<std::string_view, 12> kWithout{"v100",  "p100",  "p40",   "t4",
-                                                      "tpu",   "mi50",  "mi1",   "mi2",
-                                                      "gaudi", "train", "titan", "rtx-20"};
-  return std::none_of(kWithout.begin(), kWithout.end(),
-                      [&](std::string_view start) { return chip.id.starts_with(start); });
-}
-
-const PrecisionRate* rate_of(const Chip& chip, Precision precision) {
-  for (const PrecisionRate& rate : chip.rates) {
-    if (rate.precision == precision) return &rate;
-  }
-  return nullptr;
-}
-
 PeakRow row_of(const Chip& chip, Precision precision, ClockRule rule, const Peak& peak) {
   PeakRow row;
   row.chip = &chip;
@@ -41,6 +23,22 @@ PeakRow row_of(const Chip& chip, Precision precision, ClockRule rule, const Peak
   row.clock_mhz = peak.clock_mhz;
   row.flops = peak.flops;
   return row;
+}
+
+// The blend, then each of its precisions alone, at the same clock.
+void add_mix_rows(std::vector<PeakRow>& rows, const PeakUsed& used) {
+  PeakRow blend;
+  blend.chip = used.chip;
+  blend.mix = used.mix;
+  blend.clock = used.clock.rule;
+  blend.clock_mhz = used.clock_mhz.value_or(0.0);
+  blend.flops = used.flops;
+  blend.used = true;
+  rows.push_back(blend);
+  for (const PrecisionShare& part : used.mix) {
+    rows.push_back(row_of(*used.chip, part.precision, used.clock.rule,
+                          peak_at(*used.chip, part.precision, used.clock)));
+  }
 }
 
 void add_chip_rows(std::vector<PeakRow>& rows, const PeakUsed& used) {
@@ -55,14 +53,15 @@ void add_chip_rows(std::vector<PeakRow>& rows, const PeakUsed& used) {
       return;  // this clock of the chip is not known: no row
     }
   };
-  if (used.clock.rule == ClockRule::mhz && !used.given) add(used.clock);
+  const bool number = used.clock.rule == ClockRule::mhz || used.clock.rule == ClockRule::measured;
+  if (number && !used.given) add(used.clock);
   for (const ClockRule rule : {ClockRule::datasheet, ClockRule::max, ClockRule::base}) {
     add({rule, 0.0});
   }
   if (const PrecisionRate* rate = rate_of(chip, precision);
       rate != nullptr && has_sparse_figure(chip, precision)) {
     PeakRow row = row_of(chip, precision, ClockRule::datasheet,
-                         {2 * rate->datasheet_flops, rate->datasheet_mhz, false});
+                         {2 * rate->datasheet_flops, rate->datasheet_mhz, rate->basis, false});
     row.dense = false;
     rows.push_back(row);
   }
@@ -80,7 +79,7 @@ void add_rows_of_figure(std::vector<PeakRow>& rows, double flops) {
   for (const Chip& chip : chips()) {
     for (const PrecisionRate& rate : chip.rates) {
       PeakRow dense = row_of(chip, rate.precision, ClockRule::datasheet,
-                             {rate.datasheet_flops, rate.datasheet_mhz, false});
+                             {rate.datasheet_flops, rate.datasheet_mhz, rate.basis, false});
       if (same_figure(flops, rate.datasheet_flops)) add(dense);
       if (!has_sparse_figure(chip, rate.precision)) continue;
       if (same_figure(flops, 2 * rate.datasheet_flops)) {
@@ -107,6 +106,7 @@ void add_chip_excuses(const PeakUsed& peak, double work, std::vector<Excuse>& ex
   constexpr std::size_t kChips = 3;
   std::vector<double> seen{peak.flops};
   for (const Chip& chip : chips()) {
+    if (!analysis::may_be_mixed_up(peak.chip, chip)) continue;
     const PrecisionRate* rate = rate_of(chip, precision);
     if (rate == nullptr || rate->datasheet_flops < work) continue;
     const bool known = std::any_of(seen.begin(), seen.end(), [&](double flops) {
@@ -122,6 +122,11 @@ void add_chip_excuses(const PeakUsed& peak, double work, std::vector<Excuse>& ex
 
 }  // namespace
 
+std::string precision_text(const PeakUsed& peak) {
+  if (peak.mix.size() > 1) return to_text(peak.mix);
+  return peak.precision ? std::string(to_string(*peak.precision)) : std::string();
+}
+
 std::vector<PeakRow> peaks_around(const Calculation& calculation) {
   std::vector<PeakRow> rows;
   if (!calculation.input.peak) return rows;
@@ -132,6 +137,8 @@ std::vector<PeakRow> peaks_around(const Calculation& calculation) {
     row.used = true;
     rows.push_back(row);
     add_rows_of_figure(rows, used.flops);
+  } else if (used.chip != nullptr && used.mix.size() > 1) {
+    add_mix_rows(rows, used);
   } else if (used.chip != nullptr) {
     add_chip_rows(rows, used);
   }

@@ -1,6 +1,10 @@
 #include "analysis/setup.hpp"
 
+#include <cmath>
+#include <vector>
+
 #include "analysis/job.hpp"
+#include "base/robust.hpp"
 #include "mfu/chip.hpp"
 
 namespace mfu::analysis {
@@ -8,16 +12,39 @@ namespace mfu::analysis {
 namespace {
 
 Error at_place(const Error& error, std::string what) {
-  return Error(error.kind(), error.message(), Place{.what = std::move(what)}, error.hint());
+  // The table of chips does not know the keys of a run file.
+  constexpr std::string_view kGeneral = "the peak itself (dense, per GPU)";
+  std::string hint = error.hint();
+  if (const std::size_t found = hint.find(kGeneral); found != std::string::npos) {
+    hint.replace(found, kGeneral.size(), "hardware.peak_tflops (dense, per GPU)");
+  }
+  return Error(error.kind(), error.message(), Place{.what = std::move(what)}, std::move(hint));
 }
 
-void resolve_peak(const RunTimings& run, Setup& setup, Notes& notes) {
+// Median over the ranks of each rank's median SM clock; 0: no rank has one.
+double measured_mhz(const RunTimings& run) {
+  std::vector<double> levels;
+  for (const RankInfo& info : run.ranks) {
+    std::vector<double> clocks;
+    for (const double mhz : info.telemetry.sm_clock_mhz) {
+      if (!std::isnan(mhz)) clocks.push_back(mhz);
+    }
+    if (!clocks.empty()) levels.push_back(median_inplace(clocks));
+  }
+  return levels.empty() ? 0.0 : median_inplace(levels);
+}
+
+void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& setup,
+                  Notes& notes) {
   const Hardware& hardware = run.hardware;
   const Chip* chip = nullptr;
   if (!hardware.chip.empty()) {
     try {
-      const ChipMatch match = match_chip(hardware.chip);
+      const ChipMatch match = match_chip(hardware.chip, {}, options.user_chips);
       chip = match.chip;
+      if (!match.remark.empty()) {
+        notes.add("chip-name", Severity::info, match.remark, Place{.what = "hardware.chip"});
+      }
       if (!match.same_peak_ids.empty()) {
         notes.add("chip-taken", Severity::info,
                   "\"" + hardware.chip + "\" is several chips of one peak; taken for " +
@@ -33,6 +60,7 @@ void resolve_peak(const RunTimings& run, Setup& setup, Notes& notes) {
     }
   }
   if (chip != nullptr) {
+    setup.chip = chip;
     setup.chip_id = chip->id;
     setup.chip_name = chip->name;
   } else {
@@ -53,13 +81,20 @@ void resolve_peak(const RunTimings& run, Setup& setup, Notes& notes) {
               Place{.what = "hardware.precision"});
   }
   try {
-    const Precision precision = parse_precision(setup.precision);
-    setup.precision = to_string(precision);
-    const Peak peak = peak_at(*chip, precision, run.clock);
+    const std::vector<PrecisionShare> mix = parse_precision_mix(setup.precision);
+    setup.precision = to_text(mix);
+    if (setup.clock.rule == ClockRule::measured && !(setup.clock.mhz > 0.0)) {
+      setup.clock.mhz = measured_mhz(run);
+    }
+    const Peak peak = peak_of_mix(*chip, mix, setup.clock);
     setup.peak_flops_per_gpu = peak.flops;
-    setup.clock_mhz = peak.clock_mhz;
+    if (peak.clock_mhz > 0.0) setup.clock_mhz = peak.clock_mhz;
+    if (peak.above_max) {
+      notes.add("clock-above-max", Severity::info,
+                "the clock of the peak is above the chip's maximum", Place{.what = "clock"});
+    }
   } catch (const Error& error) {
-    throw at_place(error, "hardware.precision");
+    throw at_place(error, error.kind() == ErrorKind::insufficient ? "clock" : "hardware.precision");
   }
 }
 
@@ -73,7 +108,7 @@ Setup resolve_setup(const RunTimings& run, const DiagnoseOptions& options, Notes
       static_cast<std::int64_t>(run.recorded_ranks > 0 ? run.recorded_ranks : run.ranks.size());
   setup.expected_ranks = expected_ranks(run);
   setup.gpus = run.hardware.count.value_or(in_file);
-  resolve_peak(run, setup, notes);
+  resolve_peak(run, options, setup, notes);
   setup.convention = run.convention;
   setup.seq_len = run.workload.seq_len;
   setup.tokens_per_step = run.workload.tokens_per_step;

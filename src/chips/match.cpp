@@ -1,76 +1,22 @@
-// Which row a device name means. No substring tests: "A10" is a prefix of "A100" and of "A1000",
-// "H200" is inside "GH200", and a name with a token that no row has is another chip.
+// Which row a name means. No substring tests: "A10" is a prefix of "A100" and of "A1000", "H200" is
+// inside "GH200", and a name with a token that no row has is another chip.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
-#include "base/nearest.hpp"
+#include "chips/device.hpp"
+#include "chips/names.hpp"
+#include "chips/slices.hpp"
 #include "mfu/chip.hpp"
 
 namespace mfu {
 namespace {
 
-char fold(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_digits(std::string_view token) noexcept {
-  return !token.empty() &&
-         std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Words that vendors put around a name and that tell no chip from another.
-bool says_nothing(std::string_view token) noexcept {
-  constexpr std::array<std::string_view, 8> kWords{"nvidia", "tesla", "amd", "instinct",
-                                                   "tensor", "core",  "gpu", "gpus"};
-  return std::find(kWords.begin(), kWords.end(), token) != kWords.end();
-}
-
-// In the order given; "80 GB" is one token.
-std::vector<std::string> tokens_of(std::string_view name) {
-  std::vector<std::string> raw;
-  std::string token;
-  const auto flush = [&] {
-    if (!token.empty()) raw.push_back(std::move(token));
-    token.clear();
-  };
-  for (const char c : name) {
-    if (c == ' ' || c == '-' || c == '_' || c == '/' || c == '(' || c == ')' || c == '\t') {
-      flush();
-    } else {
-      token.push_back(fold(c));
-    }
-  }
-  flush();
-  std::vector<std::string> tokens;
-  for (std::string& next : raw) {
-    if (says_nothing(next)) continue;
-    if ((next == "gb" || next == "gib") && !tokens.empty() && is_digits(tokens.back())) {
-      tokens.back() += "gb";
-    } else {
-      tokens.push_back(std::move(next));
-    }
-  }
-  return tokens;
-}
-
-std::string joined(const std::vector<std::string>& tokens) {
-  std::string text;
-  for (const std::string& token : tokens) {
-    if (!text.empty()) text += '-';
-    text += token;
-  }
-  return text;
-}
+using namespace chips_detail;
 
 std::vector<std::string> sorted(std::vector<std::string> tokens) {
   std::sort(tokens.begin(), tokens.end());
   return tokens;
-}
-
-std::vector<std::string_view> names_of(const Chip& chip) {
-  std::vector<std::string_view> names{chip.id, chip.name};
-  names.insert(names.end(), chip.aliases.begin(), chip.aliases.end());
-  return names;
 }
 
 // An undecided name is harmless when every peak that can be asked for is the same.
@@ -83,58 +29,11 @@ bool same_peaks(const Chip& a, const Chip& b) {
                     });
 }
 
-std::string listed(const std::vector<std::string_view>& ids) {
-  std::string text;
-  for (const std::string_view id : ids) {
-    if (!text.empty()) text += ", ";
-    text += id;
-  }
-  return text;
-}
-
-std::vector<std::string_view> ids_of(const std::vector<const Chip*>& rows) {
-  std::vector<std::string_view> ids;
-  for (const Chip* row : rows) ids.push_back(row->id);
-  return ids;
-}
-
-// Several may be meant, so all that are near are listed, nearest first.
-std::vector<std::string_view> near_ids(const std::string& typed) {
-  if (typed.size() > 64) return {};  // no misspelling, and the distance is quadratic
-  std::vector<std::pair<std::size_t, std::string_view>> found;
-  for (const Chip& chip : chips()) {
-    std::size_t best = typed.size();
-    for (const std::string_view name : names_of(chip)) {
-      best = std::min(best, edit_distance(typed, joined(tokens_of(name))));
-    }
-    if (best <= std::max<std::size_t>(1, typed.size() / 3)) found.emplace_back(best, chip.id);
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<std::string_view> ids;
-  for (const auto& [distance, id] : found) {
-    if (ids.size() == 4) break;
-    ids.push_back(id);
-  }
-  return ids;
-}
-
-[[noreturn]] void refuse_unknown(std::string_view name, const std::vector<std::string>& tokens,
-                                 const Place& place) {
-  const std::vector<std::string_view> near = near_ids(joined(tokens));
-  std::vector<std::string_view> all;
-  for (const Chip& chip : chips()) all.push_back(chip.id);
-  const std::string hint =
-      (near.empty() ? "known chips: " + listed(all) : "near names: " + listed(near)) +
-      "; or give hardware.peak_tflops (dense, per GPU)";
-  throw Error(ErrorKind::unsupported, "unknown chip '" + std::string(name.substr(0, 80)) + "'",
-              place, hint);
-}
-
 // Rows with a name that has these tokens and no others.
-std::vector<const Chip*> exact_rows(const std::vector<std::string>& wanted) {
+std::vector<const Chip*> exact_rows(const std::vector<std::string>& wanted,
+                                    std::span<const Chip> table) {
   std::vector<const Chip*> rows;
-  for (const Chip& chip : chips()) {
+  for (const Chip& chip : table) {
     const std::vector<std::string_view> names = names_of(chip);
     if (std::any_of(names.begin(), names.end(),
                     [&](std::string_view name) { return sorted(tokens_of(name)) == wanted; })) {
@@ -144,12 +43,14 @@ std::vector<const Chip*> exact_rows(const std::vector<std::string>& wanted) {
   return rows;
 }
 
-// Rows with a name that has these tokens and more: the name leaves something open.
-std::vector<const Chip*> wider_rows(const std::vector<std::string>& wanted) {
+// Rows with a name that has these tokens and more: the name leaves something open. It must have the
+// model's own token, else "80GB" would mean many.
+std::vector<const Chip*> wider_rows(const std::vector<std::string>& wanted,
+                                    std::span<const Chip> table) {
   std::vector<const Chip*> rows;
-  for (const Chip& chip : chips()) {
-    const std::string model = tokens_of(chip.id).front();
-    if (!std::binary_search(wanted.begin(), wanted.end(), model)) continue;
+  for (const Chip& chip : table) {
+    const std::vector<std::string> id = tokens_of(chip.id);
+    if (id.empty() || !std::binary_search(wanted.begin(), wanted.end(), id.front())) continue;
     const std::vector<std::string_view> names = names_of(chip);
     if (std::any_of(names.begin(), names.end(), [&](std::string_view name) {
           const std::vector<std::string> has = sorted(tokens_of(name));
@@ -161,33 +62,74 @@ std::vector<const Chip*> wider_rows(const std::vector<std::string>& wanted) {
   return rows;
 }
 
+// Tokens to rows, the user's first.
+std::vector<const Chip*> rows_named(const std::vector<std::string>& tokens,
+                                    std::span<const Chip> user) {
+  const std::vector<std::string> wanted = sorted(tokens);
+  if (wanted.empty()) return {};
+  for (const auto look : {exact_rows, wider_rows}) {
+    for (const std::span<const Chip> table : {user, chips()}) {
+      std::vector<const Chip*> rows = look(wanted, table);
+      if (!rows.empty()) return rows;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-ChipMatch match_chip(std::string_view name, const Place& place) {
-  const std::vector<std::string> tokens = tokens_of(name);
-  const std::vector<std::string> wanted = sorted(tokens);
-  if (wanted.empty()) refuse_unknown(name, tokens, place);
-  if (std::binary_search(wanted.begin(), wanted.end(), std::string("mig"))) {
-    throw Error(ErrorKind::unsupported,
-                "'" + std::string(name.substr(0, 80)) +
-                    "' is a slice (MIG) of a GPU, and its peak is not the whole GPU's",
-                place, "give hardware.peak_tflops of the slice");
-  }
-  std::vector<const Chip*> rows = exact_rows(wanted);
-  if (rows.empty()) rows = wider_rows(wanted);
-  if (rows.empty()) refuse_unknown(name, tokens, place);
+namespace chips_detail {
+
+ChipMatch one_of(std::vector<const Chip*> rows, std::string_view name, const Place& place) {
+  std::vector<std::string_view> ids;
+  for (const Chip* row : rows) ids.push_back(row->id);
   for (const Chip* row : rows) {
     if (!same_peaks(*rows.front(), *row)) {
-      throw Error(ErrorKind::unsupported,
-                  "'" + std::string(name.substr(0, 80)) + "' can mean chips with different peaks",
-                  place, "say which: " + listed(ids_of(rows)));
+      throw Error(ErrorKind::unsupported, quoted(name) + " can mean chips with different peaks",
+                  place, "say which: " + listed(ids));
     }
   }
   ChipMatch match;
   match.chip = rows.front();
-  rows.erase(rows.begin());
-  match.same_peak_ids = ids_of(rows);
+  ids.erase(ids.begin());
+  match.same_peak_ids = std::move(ids);
   return match;
+}
+
+}  // namespace chips_detail
+
+ChipMatch match_chip(std::string_view name, const Place& place, std::span<const Chip> user) {
+  const std::vector<std::string> tokens = tokens_of(name);
+  if (const std::optional<Slice> slice = slice_in(tokens)) {
+    const std::vector<const Chip*> rows = rows_named(slice->rest, user);
+    if (slice->rest.empty() || slice->gpu_slices == 0 || rows.empty()) {
+      throw Error(ErrorKind::unsupported,
+                  quoted(name) + (rows.empty() ? " is a slice (MIG) of a GPU that is not named"
+                                               : " is a slice (MIG), but which is not said"),
+                  place,
+                  "give both, as in \"NVIDIA H100 80GB HBM3 MIG 3g.40gb\": a slice has a share of "
+                  "the GPU's peak");
+    }
+    ChipMatch match = one_of(rows, name, place);
+    match.chip = &slice_of(*match.chip, *slice, name, place);
+    match.same_peak_ids.clear();
+    match.remark = "A MIG slice: " + std::to_string(match.chip->units) + " of the GPU's " +
+                   std::to_string(rows.front()->units) + " " +
+                   std::string(rows.front()->unit_kind) + "s, and that share of its peak";
+    return match;
+  }
+  const std::vector<const Chip*> rows = rows_named(tokens, user);
+  if (!rows.empty()) return one_of(rows, name, place);
+  if (const std::optional<TpuSlice> slice = tpu_slice_in(tokens)) {
+    ChipMatch match = match_chip(slice->row, place, user);
+    match.devices_in_name = slice->devices;
+    match.remark = slice->remark;
+    return match;
+  }
+  if (const std::optional<DeviceFacts> facts = facts_in(tokens)) {
+    return match_architecture(*facts, name, place, user);
+  }
+  refuse_unknown(name, place, user);
 }
 
 const Chip& find_chip(std::string_view name, const Place& place) {

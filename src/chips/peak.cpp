@@ -1,37 +1,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "mfu/chip.hpp"
 
 namespace mfu {
 namespace {
 
-struct PrecisionName {
-  std::string_view name;
-  Precision precision;
-};
-
-// The first name of a precision is the one that is printed.
-constexpr std::array kPrecisionNames{
-    PrecisionName{"fp64_tc", Precision::fp64_tc}, PrecisionName{"fp32", Precision::fp32},
-    PrecisionName{"tf32", Precision::tf32},       PrecisionName{"fp16", Precision::fp16},
-    PrecisionName{"bf16", Precision::bf16},       PrecisionName{"fp8", Precision::fp8},
-    PrecisionName{"int8", Precision::int8},       PrecisionName{"fp64", Precision::fp64_tc},
-    PrecisionName{"float64", Precision::fp64_tc}, PrecisionName{"float32", Precision::fp32},
-    PrecisionName{"float16", Precision::fp16},    PrecisionName{"half", Precision::fp16},
-    PrecisionName{"fp16-mixed", Precision::fp16}, PrecisionName{"bfloat16", Precision::bf16},
-    PrecisionName{"bf16-mixed", Precision::bf16}, PrecisionName{"float8", Precision::fp8},
-};
+// Boost beyond the maximum that a driver reports has been seen, a few per cent of it. Beyond this,
+// a clock in GHz, kHz or Hz would pass as MHz and give a peak that is wrong by 1000.
+constexpr double kMostOverMax = 1.25;
+constexpr double kLeastMhz = 100.0;
+// Readings are in steps of 15 MHz.
+constexpr double kMaxTolerance = 1.005;
 
 std::string megahertz(double mhz) { return fmt::format("{:.6g}", mhz); }
 
+const PrecisionRate& rate_or_refuse(const Chip& chip, Precision precision) {
+  if (const PrecisionRate* rate = rate_of(chip, precision)) return *rate;
+  std::string has;
+  for (const PrecisionRate& entry : chip.rates) {
+    if (!has.empty()) has += ", ";
+    has += to_string(entry.precision);
+  }
+  throw Error(ErrorKind::unsupported,
+              std::string(chip.id) + " has no " + std::string(to_string(precision)) + " peak", {},
+              "it has: " + has);
+}
+
+// FLOP per clock of the whole device.
+double flop_per_clock(const Chip& chip, const PrecisionRate& rate) {
+  if (!chip.not_scaled.empty() || !(rate.flop_per_clock_per_unit > 0.0)) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("the {} peak of {} cannot be put at a clock", to_string(rate.precision),
+                            chip.id),
+                {},
+                (chip.not_scaled.empty() ? "how many FLOP it does in a clock is not known"
+                                         : std::string(chip.not_scaled)) +
+                    "; use the clock 'datasheet'");
+  }
+  return chip.units * rate.flop_per_clock_per_unit;
+}
+
 Peak peak_at_mhz(const Chip& chip, const PrecisionRate& rate, double mhz) {
-  return {chip.units * rate.flop_per_clock_per_unit * mhz * 1e6, mhz, false};
+  Peak peak;
+  peak.flops = flop_per_clock(chip, rate) * mhz * 1e6;
+  peak.clock_mhz = mhz;
+  peak.above_max = chip.max_mhz > 0.0 && mhz > kMaxTolerance * chip.max_mhz;
+  return peak;
 }
 
 [[noreturn]] void refuse_clock(const Chip& chip, std::string_view which) {
@@ -40,63 +58,55 @@ Peak peak_at_mhz(const Chip& chip, const PrecisionRate& rate, double mhz) {
               {}, "use the clock 'datasheet' or a number in MHz");
 }
 
+void check_mhz(const Chip& chip, double mhz) {
+  const bool too_fast = chip.max_mhz > 0.0 && mhz > kMostOverMax * chip.max_mhz;
+  if (std::isfinite(mhz) && mhz >= kLeastMhz && mhz <= 10'000.0 && !too_fast) return;
+  throw Error(ErrorKind::usage, "a clock of " + megahertz(mhz) + " MHz cannot be this chip's", {},
+              chip.max_mhz > 0.0 ? std::string(chip.id) + " runs at " + megahertz(chip.max_mhz) +
+                                       " MHz at most; the unit is MHz"
+                                 : "the unit is MHz");
+}
+
 }  // namespace
 
-std::string_view to_string(Precision precision) noexcept {
-  for (const PrecisionName& entry : kPrecisionNames) {
-    if (entry.precision == precision) return entry.name;
-  }
-  return "";
-}
-
-Precision parse_precision(std::string_view text, const Place& place) {
-  std::string folded(text.substr(0, 80));
-  for (char& c : folded) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  for (const PrecisionName& entry : kPrecisionNames) {
-    if (entry.name == folded) return entry.precision;
-  }
-  throw Error(ErrorKind::unsupported, "unknown precision '" + std::string(text.substr(0, 80)) + "'",
-              place, "known: bf16, fp16, fp8, tf32, fp32, fp64_tc, int8");
-}
-
-Peak peak_at(const Chip& chip, Precision precision, const Clock& clock) {
+const PrecisionRate* rate_of(const Chip& chip, Precision precision) noexcept {
   const auto rate =
       std::find_if(chip.rates.begin(), chip.rates.end(),
                    [&](const PrecisionRate& entry) { return entry.precision == precision; });
-  if (rate == chip.rates.end()) {
-    std::string has;
-    for (const PrecisionRate& entry : chip.rates) {
-      if (!has.empty()) has += ", ";
-      has += to_string(entry.precision);
-    }
-    throw Error(ErrorKind::unsupported,
-                std::string(chip.id) + " has no " + std::string(to_string(precision)) + " peak", {},
-                "it has: " + has);
-  }
+  return rate == chip.rates.end() ? nullptr : &*rate;
+}
+
+bool has_sparse_figure(const Chip& chip, Precision precision) noexcept {
+  return chip.sparse_figures && precision != Precision::fp64_tc && precision != Precision::fp32 &&
+         rate_of(chip, precision) != nullptr;
+}
+
+Peak peak_at(const Chip& chip, Precision precision, const Clock& clock) {
+  const PrecisionRate& rate = rate_or_refuse(chip, precision);
   switch (clock.rule) {
     case ClockRule::datasheet:
-      return {rate->datasheet_flops, rate->datasheet_mhz, rate->datasheet_clock_implied};
+      return {rate.datasheet_flops, rate.datasheet_mhz, rate.basis, false};
     case ClockRule::max:
-      if (!(chip.max_mhz > 0)) refuse_clock(chip, "maximum");
-      return peak_at_mhz(chip, *rate, chip.max_mhz);
+      if (!(chip.max_mhz > 0.0)) refuse_clock(chip, "maximum");
+      return peak_at_mhz(chip, rate, chip.max_mhz);
     case ClockRule::base:
-      if (!(chip.base_mhz > 0)) refuse_clock(chip, "base");
-      return peak_at_mhz(chip, *rate, chip.base_mhz);
+      if (!(chip.base_mhz > 0.0)) refuse_clock(chip, "base");
+      return peak_at_mhz(chip, rate, chip.base_mhz);
+    case ClockRule::measured:
+      if (!(clock.mhz > 0.0)) {
+        throw Error(ErrorKind::insufficient, "there is no measured clock", {},
+                    "give telemetry with the SM clock under load, or the clock in MHz");
+      }
+      break;
     case ClockRule::mhz:
       break;
   }
-  // A clock in GHz, kHz or Hz would pass as MHz and give a peak that is wrong by 1000.
-  const bool too_fast = chip.max_mhz > 0 && clock.mhz > 1.25 * chip.max_mhz;
-  if (!std::isfinite(clock.mhz) || clock.mhz < 100 || too_fast) {
-    throw Error(ErrorKind::usage,
-                "a clock of " + megahertz(clock.mhz) + " MHz cannot be this chip's", {},
-                chip.max_mhz > 0 ? std::string(chip.id) + " runs at " + megahertz(chip.max_mhz) +
-                                       " MHz at most; the unit is MHz"
-                                 : "the unit is MHz");
-  }
-  return peak_at_mhz(chip, *rate, clock.mhz);
+  check_mhz(chip, clock.mhz);
+  return peak_at_mhz(chip, rate, clock.mhz);
+}
+
+double clock_for(const Chip& chip, Precision precision, double flops) {
+  return flops / flop_per_clock(chip, rate_or_refuse(chip, precision)) / 1e6;
 }
 
 }  // namespace mfu

@@ -187,7 +187,10 @@ constexpr std::array<std::string_view, 4> kTimeUnits{"s", "ms", "us", "ns"};
 constexpr std::array<std::string_view, 3> kWaitsIn{"comm", "stall", "separate"};
 constexpr std::array<std::string_view, 3> kSchedules{"1f1b", "gpipe", "interleaved"};
 constexpr std::array<std::string_view, 3> kRecompute{"none", "selective", "full"};
-constexpr std::array<std::string_view, 3> kClocks{"datasheet", "max", "base"};
+// With the rule that each means.
+constexpr std::array<std::string_view, 4> kClocks{"datasheet", "max", "base", "measured"};
+constexpr std::array<ClockRule, 4> kClockRules{ClockRule::datasheet, ClockRule::max,
+                                               ClockRule::base, ClockRule::measured};
 constexpr std::array<std::string_view, 5> kAxisNames{"tp", "cp", "ep", "dp", "pp"};
 
 void apply_job(const Field& job, RunTimings& run) {
@@ -418,7 +421,7 @@ void RunHeader::apply(RunTimings& run, UnknownKeys& unknown, Notes& notes) const
       if (parsed.is_number()) {
         run.clock = {ClockRule::mhz, field.positive()};
       } else {
-        run.clock.rule = static_cast<ClockRule>(field.choice(kClocks));
+        run.clock.rule = kClockRules[static_cast<std::size_t>(field.choice(kClocks))];
       }
     }
     if (key == "model") {

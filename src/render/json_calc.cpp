@@ -58,7 +58,7 @@ Json setup_of(const CalcSection& section) {
       {"active_params", number(active)},
       {"chip", text(peak && peak->chip != nullptr ? peak->chip->id : std::string_view())},
       {"gpus", number(input.gpus)},
-      {"precision", peak ? precision_of(peak->precision) : Json(nullptr)},
+      {"precision", peak ? text(precision_text(*peak)) : Json(nullptr)},
       {"peak_flops_per_gpu", peak ? number(peak->flops) : Json(nullptr)},
       {"clock", from_table ? text(to_string(peak->clock.rule)) : Json(nullptr)},
       {"clock_mhz", peak ? number(peak->clock_mhz) : Json(nullptr)},
@@ -125,15 +125,16 @@ Json peaks_of(const CalcSection& section) {
   Json list = Json::array();
   for (std::size_t i = 0; i < section.peaks.size(); ++i) {
     const PeakRow& row = section.peaks[i];
-    list.push_back({{"chip", text(row.chip != nullptr ? row.chip->id : std::string_view())},
-                    {"precision", precision_of(row.precision)},
-                    {"clock", row.clock ? text(to_string(*row.clock)) : Json(nullptr)},
-                    {"clock_mhz", row.clock ? number(row.clock_mhz) : Json(nullptr)},
-                    {"dense", row.dense},
-                    {"peak_flops_per_gpu", number(row.flops)},
-                    {"mfu", number(row.mfu)},
-                    {"used", row.used},
-                    {"name", section.peak_texts[i]}});
+    list.push_back(
+        {{"chip", text(row.chip != nullptr ? row.chip->id : std::string_view())},
+         {"precision", row.mix.empty() ? precision_of(row.precision) : Json(to_text(row.mix))},
+         {"clock", row.clock ? text(to_string(*row.clock)) : Json(nullptr)},
+         {"clock_mhz", row.clock && row.clock_mhz > 0.0 ? number(row.clock_mhz) : Json(nullptr)},
+         {"dense", row.dense},
+         {"peak_flops_per_gpu", number(row.flops)},
+         {"mfu", number(row.mfu)},
+         {"used", row.used},
+         {"name", section.peak_texts[i]}});
   }
   return list;
 }
@@ -193,8 +194,8 @@ void json_calc(Json& object, const CalcSection& section) {
   object["setup"] = setup_of(section);
   object["results"] = results_of(section.calculation);
   object["headline"] = headline_of(section);
+  if (section.what_if || !section.peaks.empty()) object["peaks"] = peaks_of(section);
   if (section.what_if) {
-    object["peaks"] = peaks_of(section);
     Json left_out = Json::array();
     for (const LeftOutConvention& out : section.calculation.left_out) {
       left_out.push_back({{"convention", out.convention->id}, {"reason", out.reason}});

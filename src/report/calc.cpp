@@ -100,6 +100,11 @@ void add_advice(CalcSection& section) {
   }
 }
 
+void add_peaks(CalcSection& section) {
+  section.peaks = peaks_around(section.calculation);
+  for (const PeakRow& row : section.peaks) section.peak_texts.push_back(peak_name(row));
+}
+
 }  // namespace
 
 std::string fingerprint_text(std::string_view convention, const std::optional<PeakUsed>& peak) {
@@ -110,11 +115,11 @@ std::string fingerprint_text(std::string_view convention, const std::optional<Pe
     clock = std::string(to_string(peak->clock.rule));
     if (peak->clock_mhz) clock += fmt::format("@{:.6g}MHz", *peak->clock_mhz);
   }
-  return fmt::format(
-      "convention={} peak={} precision={} clock={}",
-      convention.empty() ? std::string_view("unnamed") : convention,
-      peak ? fmt::format("{:.10g}T", peak->flops / 1e12) : std::string("unknown"),
-      peak && peak->precision ? to_string(*peak->precision) : std::string_view("unnamed"), clock);
+  return fmt::format("convention={} peak={} precision={} clock={}",
+                     convention.empty() ? std::string_view("unnamed") : convention,
+                     peak ? fmt::format("{:.10g}T", peak->flops / 1e12) : std::string("unknown"),
+                     peak && peak->precision ? precision_text(*peak) : std::string("unnamed"),
+                     clock);
 }
 
 std::vector<Error> calc_problems(const Calculation& calculation) {
@@ -150,14 +155,15 @@ CalcSection describe_calc(Calculation calculation) {
     section.impossible_because.emplace_back(
         "the time is of fewer steps or in another unit, or does not wait for the GPU");
   }
+  // Against each precision of a mix alone, and against the blend.
+  if (c.input.peak && c.input.peak->mix.size() > 1) add_peaks(section);
   add_advice(section);
   return section;
 }
 
 void describe_what_if(CalcSection& section, std::optional<Detection> detection) {
   section.what_if = true;
-  section.peaks = peaks_around(section.calculation);
-  for (const PeakRow& row : section.peaks) section.peak_texts.push_back(peak_name(row));
+  if (section.peaks.empty()) add_peaks(section);
   if (!detection) return;
   const std::size_t shown = add_matches(section, detection->matches);
   if (detection->ties > 1) {

@@ -92,6 +92,8 @@ std::string_view clock_name(ClockRule rule) {
       return "base clock";
     case ClockRule::mhz:
       return "given clock";
+    case ClockRule::measured:
+      return "measured clock";
   }
   return "";
 }
@@ -154,16 +156,17 @@ std::string short_title(const Convention& convention) {
 std::string peak_name(const PeakRow& row) {
   if (row.chip == nullptr) return "as given";
   std::string text(row.chip->name);
+  if (!row.mix.empty()) text += " blend of " + to_text(row.mix);
   if (row.precision) text += " " + std::string(to_string(*row.precision));
   if (!row.dense) return text + ", 2:4 sparse, twice the dense";
   if (row.clock) text += ", " + std::string(clock_name(*row.clock));
-  return text + fmt::format(", {:.6g} MHz", row.clock_mhz);
+  return row.clock_mhz > 0.0 ? text + fmt::format(", {:.6g} MHz", row.clock_mhz) : text;
 }
 
 std::string peak_used_name(const PeakUsed& peak) {
   if (peak.chip == nullptr) return "";
   std::string text(peak.chip->name);
-  if (peak.precision) text += " " + std::string(to_string(*peak.precision));
+  if (const std::string name = precision_text(peak); !name.empty()) text += " " + name;
   return text;
 }
 

@@ -80,19 +80,19 @@ Item model_item(const ModelPreset& preset, bool detailed) {
 
 Item chip_item(const Chip& chip, bool detailed) {
   Item item{std::string(chip.id), std::string(chip.name), "", std::string(chip.source)};
+  const Precision main = rate_of(chip, Precision::bf16) ? Precision::bf16 : Precision::fp16;
   for (const PrecisionRate& rate : chip.rates) {
-    if (!detailed && rate.precision != Precision::bf16 && rate.precision != Precision::fp8)
-      continue;
+    if (!detailed && rate.precision != main && rate.precision != Precision::fp8) continue;
     item.text += fmt::format("{}{} {:.5g}", item.text.empty() ? "" : ", ",
                              to_string(rate.precision), rate.datasheet_flops / 1e12);
-    if (detailed) {
+    if (detailed && rate.datasheet_mhz > 0.0) {
       item.text += fmt::format(" at {:.6g} MHz{}", rate.datasheet_mhz,
-                               rate.datasheet_clock_implied ? " (implied)" : "");
+                               rate.basis == ClockBasis::implied ? " (implied)" : "");
     }
   }
   item.text += " TFLOP/s dense";
   if (!detailed) return item;
-  item.text += fmt::format(". {} units", chip.units);
+  item.text += fmt::format(". {} {}s", chip.units, chip.unit_kind);
   if (chip.max_mhz > 0) item.text += fmt::format(", {:.6g} MHz at most", chip.max_mhz);
   if (chip.base_mhz > 0) item.text += fmt::format(", base {:.6g} MHz", chip.base_mhz);
   if (chip.memory_bytes > 0) {
@@ -102,6 +102,16 @@ Item chip_item(const Chip& chip, bool detailed) {
     item.text += fmt::format(", {:.4g} TB/s", chip.bandwidth_bytes_per_s / 1e12);
   }
   item.text += ".";
+  if (chip.package.devices > 1) {
+    item.text +=
+        fmt::format(" One of the {} devices of a {}.", chip.package.devices, chip.package.name);
+  }
+  if (!chip.trap.empty()) item.text += fmt::format(" {}.", chip.trap);
+  if (!chip.not_scaled.empty())
+    item.text += fmt::format(" Not scaled by a clock: {}.", chip.not_scaled);
+  if (!chip.unconfirmed.empty()) {
+    item.text += fmt::format(" Not confirmed: {}.", fmt::join(chip.unconfirmed, ", "));
+  }
   return item;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/chip_mixups.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/quantity.hpp"
 
@@ -46,13 +47,14 @@ std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
     add(mfu / *setup.microbatches,
         fmt::format("accumulation counted twice: 1/{} of the work", *setup.microbatches));
   }
-  if (setup.peak_flops_per_gpu && !setup.peak_given && !setup.chip_id.empty()) {
+  if (setup.peak_flops_per_gpu && !setup.peak_given && setup.chip != nullptr) {
     const double work = mfu * *setup.peak_flops_per_gpu;  // FLOP/s per GPU, as claimed
-    const double fp8 = datasheet_flops(find_chip(setup.chip_id), "fp8");
+    const double fp8 = datasheet_flops(*setup.chip, "fp8");
     if (setup.precision != "fp8" && fp8 > *setup.peak_flops_per_gpu) {
       add(work / fp8, fmt::format("the run computes in fp8: its peak of {}", teraflops(fp8)));
     }
     for (const Chip& chip : chips()) {
+      if (!analysis::may_be_mixed_up(setup.chip, chip)) continue;
       const double peak = datasheet_flops(chip, setup.precision);
       if (peak < work) continue;
       add(work / peak, fmt::format("another chip: {} with {}", chip.name, teraflops(peak)));

@@ -41,6 +41,8 @@ std::string_view to_string(ClockRule rule) noexcept {
       return "base";
     case ClockRule::mhz:
       return "mhz";
+    case ClockRule::measured:
+      return "measured";
   }
   return "";
 }

@@ -48,6 +48,11 @@ def rebased(**named):
     return 100 * run("whatif", **named)["headline"]["mfu"]
 
 
+def peak(*options, chip, **named):
+    """TFLOP/s of one device."""
+    return run("peak", chip, *options, **named)["chips"][0]["peak_flops"] / 1e12
+
+
 def total(**named):
     """FLOPs of one token."""
     answer = run("flops", **named)["total"]
@@ -139,6 +144,8 @@ ROWS = [
                          step_time="33785.5ms", convention="nanogpt", peak="12.15T"), 24.7, 0.2),
     ("D005", lambda: mfu(model=CHARACTERS, seq_len=256, batch=64 * 40, step_time="893.76ms", gpus=1,
                          **NANO), 16.68, 0.05),
+    ("D002", lambda: rebased(rebase="29%", from_peak="312T", to_chip="NVIDIA GeForce RTX 4090"), 54.8,
+     0.2),
     ("D008", lambda: tflops(model="gpt2", seq_len=1024, attention="causal", gpus=1,
                             tokens_per_s=91886), 73.8, 0.3),
     ("D012", lambda: mfu(convention="exact-full", chip="a100", **NANOCHAT), 74.13, 0.05),
@@ -146,6 +153,17 @@ ROWS = [
     ("D012", lambda: mfu(convention="exact-causal", chip="a100", **NANOCHAT), 67.45, 0.05),
     ("D017", lambda: ratio({"chip": "a100"}, {"chip": "h100-sxm"}, model="gpt2", seq_len=1024, gpus=1,
                            tokens_per_s=100000), 3.17, 1),
+    ("D017", lambda: ratio({"chip": "rtx-4090"}, {"chip": "h100-sxm"}, model="gpt2", seq_len=1024,
+                           gpus=1, tokens_per_s=100000), 5.99, 1),
+    ("D019", lambda: peak(chip="rtx-4090", precision="fp16_fp16acc") / peak(chip="rtx-4090"), 2.0,
+     0.1),
+    ("D034", lambda: peak("--sparse", chip="a100") / peak(chip="a100"), 2.0, 0.01),
+    ("D037", lambda: peak(chip="b200", clock=1965), 2382.4, 0.05),
+    ("D037", lambda: peak(chip="gb200", clock=2062), 2567.6, 0.05),
+    ("D037", lambda: run("peak", "b200", tflops="2250T")["inverse"]["clock_mhz"], 1855.8, 0.05),
+    ("D041", lambda: peak(chip="mi300x", clock="max"), 1307.4, 0.05),
+    ("D046", lambda: peak(chip="NVIDIA GeForce RTX 3070 Ti") / peak(chip="rtx-3070-ti",
+                                                                     precision="fp32"), 2.0, 0.01),
     ("D034", lambda: ratio({"peak": "156T"}, {"chip": "a100"}, model="llama-2-7b", seq_len=4096,
                            tokens_per_s_per_gpu=3000), 2.0, 0.01),
     ("D096", blocks_by_symbol, 2.0, 0.1),
@@ -163,11 +181,17 @@ ROWS = [
     ("D025", lambda: mfu(tokens_per_s_per_gpu=7500, **LLAMA_2), 35.5, 0.5),
     ("D028", lambda: run("calc", tflops="100T", chip="h100-pcie", clock="1620")["setup"][
         "peak_flops_per_gpu"] / 1e12, 756.45, 0.05),
+    ("D028", lambda: peak(chip="NVIDIA H100 PCIe", clock=1620), 756.45, 0.05),
+    ("D033", lambda: mfu(tflops="275.6T", chip="NVIDIA B300 SXM6 AC"), 12.25, 0.05),
+    ("D033", lambda: mfu(tflops="329.8T", chip="b300"), 14.66, 0.05),
     ("D033", lambda: mfu(tflops="275.6T", peak="2250T"), 12.25, 0.05),
     ("D033", lambda: mfu(tflops="329.8T", peak="2250T"), 14.66, 0.05),
     ("D038", lambda: rebased(rebase="152%", from_peak="312T", to_peak="2300T"), 20.6, 0.2),
     ("D039", lambda: rebased(rebase="563%", from_peak="312T", to_peak="2500T"), 70.3, 0.1),
+    ("D038", lambda: rebased(rebase="152%", from_peak="312T", to_chip="mi350x"), 20.6, 0.4),
+    ("D042", lambda: mfu(tflops="147T", chip="AMD Instinct MI250X"), 76.8, 0.1),
     ("D042", lambda: mfu(tflops="147T", peak="191.5T"), 76.8, 0.1),
+    ("D045", lambda: run("peak", "v4-8")["devices_in_name"] * peak(chip="v4-8"), 1100, 0.2),
     ("D045", lambda: mfu(model="llama-3.2-1b", seq_len=4096, convention="exact-full",
                          tokens_per_s=53000, gpus=4, peak="275T"), 43.5, 0.2),
     ("D045", lambda: mfu(model="llama-3.2-1b", seq_len=4096, convention="exact-full",
@@ -216,6 +240,7 @@ ROWS = [
     ("D171", lambda: h800_hours(2.79e6, "1979T"), 16.5, 0.2),
     ("D171", lambda: h800_hours(2.664e6, "989.4T"), 34.6, 0.2),
     ("D184", lambda: prefill(32768, 4096), 4.27, 0.2),
+    ("D231", lambda: mfu(tflops="1.8P", chip="b200"), 80.0, 0.5),
     ("D231", lambda: mfu(tflops="1.8P", peak="2250T"), 80.0, 0.5),
     ("D231", lambda: mfu(tflops="0.9P", peak="2.25P"), 40.0, 0.5),
 ]
