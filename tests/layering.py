@@ -19,8 +19,9 @@ ARROWS = {
     # A run names the clock of its peak, so Clock lives in the public timings header.
     "chips": ["base", "timings:mfu/timings.hpp"],
     "timings": ["base"],
+    "traces": ["base", "timings"],
     # A run may hold an inline model shape.
-    "readers": ["base", "timings", "model:mfu/model.hpp"],
+    "readers": ["base", "timings", "traces", "model:mfu/model.hpp"],
     "analysis": ["base", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
     "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],
