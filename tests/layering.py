@@ -19,9 +19,10 @@ ARROWS = {
     # A run names the clock of its peak, so Clock lives in the public timings header.
     "chips": ["base", "timings:mfu/timings.hpp"],
     "timings": ["base"],
+    "traces": ["base", "timings"],
     # A run may hold an inline model shape.
     # Telemetry tells devices, and users have chips of their own.
-    "readers": ["base", "timings", "model:mfu/model.hpp", "chips:mfu/chip.hpp"],
+    "readers": ["base", "timings", "traces", "model:mfu/model.hpp", "chips:mfu/chip.hpp"],
     "analysis": ["base", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
     "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],

@@ -50,16 +50,16 @@ struct CollectiveSpan {
 
 // What the steps of a trace are.
 enum class StepSource {
-  gpu_annotation,    // from the GPU side: kernels by the step that launched them
-  host_annotation,   // the host's ProfilerStep window, where launches cannot be linked
-  nvtx,              // NVTX ranges
-  scheduler,         // a step field in the events (pipeline timelines)
-  captured_span,     // no steps in the trace: first to last GPU activity, one "step"
+  gpu_annotation,   // from the GPU side: kernels by the step that launched them
+  host_annotation,  // the host's ProfilerStep window, where launches cannot be linked
+  nvtx,             // NVTX ranges
+  scheduler,        // a step field in the events (pipeline timelines)
+  captured_span,    // no steps in the trace: first to last GPU activity, one "step"
 };
 
 struct RankTrace {
   std::string file;
-  std::string format;               // "kineto", "nsight sqlite"
+  std::string format;                // "kineto", "nsight sqlite"
   std::optional<std::int64_t> rank;  // from the trace, else from the file's name
   bool rank_from_name = false;
   std::optional<std::int64_t> world_size;

@@ -1,0 +1,608 @@
+#include "base/json_scanner.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/json_blocks.hpp"
+
+namespace mfu {
+
+using json_blocks::closing_brace;
+using json_blocks::Unusual;
+
+namespace {
+
+constexpr std::size_t kPadding = 64;    // bytes that may be read behind the window
+constexpr std::size_t kLookahead = 64;  // seen behind an event before it is believed
+constexpr std::size_t kLongEvent = 1024;
+constexpr std::size_t kKeyLimit = 4096;
+
+bool blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// The keys with which events start; a boundary is believed only before one of them.
+bool event_key(std::string_view key) noexcept {
+  constexpr std::string_view kKeys[] = {"ph",  "cat", "name", "pid",  "tid", "ts",
+                                        "dur", "id",  "s",    "args", "bp"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+// What stands at a closing brace: `{` of the next event, the end of the array, neither, or too few
+// bytes to tell.
+enum class Boundary : unsigned char { event, closing, none, unknown };
+
+Boundary boundary_at(const char* at, const char* end, bool ended, const char*& next) noexcept {
+  const auto skip = [&] {
+    while (at < end && blank(*at)) ++at;
+    return at < end;
+  };
+  const Boundary out_of_bytes = ended ? Boundary::none : Boundary::unknown;
+  ++at;  // the brace
+  if (!skip()) return out_of_bytes;
+  if (*at == ']') {
+    next = at++;
+    if (!skip()) return ended ? Boundary::closing : Boundary::unknown;
+    if (*at == '}') return Boundary::closing;
+    if (*at != ',') return Boundary::none;
+    ++at;
+    if (!skip()) return out_of_bytes;
+    return *at == '"' ? Boundary::closing : Boundary::none;
+  }
+  if (*at != ',') return Boundary::none;
+  ++at;
+  if (!skip()) return out_of_bytes;
+  if (*at != '{') return Boundary::none;
+  next = at++;
+  if (!skip()) return out_of_bytes;
+  if (*at != '"') return Boundary::none;
+  const char* const key = ++at;
+  while (at < end && *at != '"' && at - key < 8) ++at;
+  if (at == end) return out_of_bytes;
+  if (*at != '"' || !event_key({key, static_cast<std::size_t>(at - key)})) return Boundary::none;
+  ++at;
+  if (!skip()) return out_of_bytes;
+  return *at == ':' ? Boundary::event : Boundary::none;
+}
+
+// Every string is followed by what may follow a string: the quotes are where they should be.
+// `whole`: the text does not stop in the middle.
+bool quotes_plausible(std::string_view text, bool whole) noexcept {
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (inside && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      if (inside) {
+        std::size_t after = i + 1;
+        while (after < text.size() && blank(text[after])) ++after;
+        if (after < text.size() && std::strchr(",:}]", text[after]) == nullptr) return false;
+      } else {
+        std::size_t before = i;
+        while (before > 0 && blank(text[before - 1])) --before;
+        if (before > 0 && std::strchr(",:{[", text[before - 1]) == nullptr) return false;
+      }
+      inside = !inside;
+    }
+  }
+  return !whole || !inside;
+}
+
+bool escapes_valid(std::string_view text) noexcept {
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] != '\\') continue;
+    ++i;
+    if (std::strchr("\"\\/bfnrtu", text[i]) == nullptr) return false;
+  }
+  return true;
+}
+
+bool utf8_valid(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned char first = byte(i);
+    std::size_t length = 1;
+    unsigned char low = 0x80;
+    unsigned char high = 0xbf;
+    if (first >= 0xf5 || (first >= 0x80 && first < 0xc2)) return false;
+    if (first >= 0xf0) {
+      length = 4;
+      if (first == 0xf0) low = 0x90;
+      if (first == 0xf4) high = 0x8f;
+    } else if (first >= 0xe0) {
+      length = 3;
+      if (first == 0xe0) low = 0xa0;
+      if (first == 0xed) high = 0x9f;
+    } else if (first >= 0xc2) {
+      length = 2;
+    }
+    if (i + length > text.size()) return false;
+    for (std::size_t k = 1; k < length; ++k) {
+      if (byte(i + k) < low || byte(i + k) > high) return false;
+      low = 0x80;
+      high = 0xbf;
+    }
+    i += length;
+  }
+  return true;
+}
+
+}  // namespace
+
+JsonScanner::JsonScanner(ByteSource& source, const std::vector<std::string_view>& wanted,
+                         const Limits& limits)
+    : source_(source), wanted_(wanted), limits_(limits) {
+  limits_.window = std::max<std::size_t>(limits_.window, 1);
+  buffer_.resize(limits_.window + kPadding);
+}
+
+Place JsonScanner::place(std::size_t at) const {
+  Place where;
+  where.file = source_.name();
+  where.byte_offset = base_ + static_cast<std::int64_t>(at);
+  return where;
+}
+
+std::int64_t JsonScanner::count(JsonOddity oddity) const noexcept {
+  return counted_[static_cast<std::size_t>(oddity)].count;
+}
+
+void JsonScanner::note(JsonOddity oddity, std::size_t at) {
+  Counted& counted = counted_[static_cast<std::size_t>(oddity)];
+  if (counted.count++ == 0) counted.first = base_ + static_cast<std::int64_t>(at);
+}
+
+// Reads on behind what is there, after moving it to the front. False at the end of the bytes.
+// Positions in the buffer change; at_ follows.
+bool JsonScanner::more() {
+  if (ended_) return false;
+  if (at_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + at_, size_ - at_);
+    base_ += static_cast<std::int64_t>(at_);
+    size_ -= at_;
+    at_ = 0;
+  }
+  if (size_ + kPadding >= buffer_.size())
+    buffer_.resize(2 * (buffer_.size() - kPadding) + kPadding);
+  const std::size_t count = source_.read(buffer_.data() + size_, buffer_.size() - kPadding - size_);
+  size_ += count;
+  std::memset(buffer_.data() + size_, 0, std::min(kPadding, buffer_.size() - size_));
+  if (count == 0) ended_ = true;
+  return count > 0;
+}
+
+bool JsonScanner::blanks() {
+  for (;;) {
+    while (at_ < size_ && blank(buffer_[at_])) ++at_;
+    if (at_ < size_) return true;
+    if (!more()) return false;
+  }
+}
+
+void JsonScanner::start() {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  while (size_ < kMark.size() && more()) {
+  }
+  if (size_ >= 3 && std::string_view(buffer_.data(), 3) == kMark) at_ = 3;
+  if (!blanks()) {
+    throw Error(ErrorKind::insufficient, "the file is empty", place(at_),
+                "the profiler was stopped before it wrote its trace, or the disk was full");
+  }
+  const char first = buffer_[at_];
+  if (first != '{' && first != '[') {
+    throw Error(ErrorKind::format, "this is not a trace: it starts with neither '{' nor '['",
+                place(at_), "a trace is the JSON that export_chrome_trace() writes, plain or gzip");
+  }
+  ++at_;
+  array_form_ = first == '[';
+  state_ = array_form_ ? State::events : State::keys;
+  saw_events_ = array_form_;
+}
+
+void JsonScanner::finish() {
+  if (state_ == State::done) return;
+  state_ = State::done;
+  if (blanks()) note(JsonOddity::trailing_bytes, at_);
+}
+
+JsonScanner::Part JsonScanner::next() {
+  if (state_ == State::start) start();
+  for (;;) {
+    switch (state_) {
+      case State::events:
+        if (next_event()) return Part::event;
+        break;
+      case State::keys:
+        if (next_field()) return Part::field;
+        break;
+      default:
+        return Part::end;
+    }
+  }
+}
+
+// In the array. False: another state has been reached.
+bool JsonScanner::next_event() {
+  for (;;) {
+    if (!blanks()) {
+      note(JsonOddity::truncated, at_);
+      state_ = State::done;
+      return false;
+    }
+    const char c = buffer_[at_];
+    if (c == '{') {
+      if (comma_due_) note(JsonOddity::missing_comma, at_);
+      if (take_event()) return true;
+      if (state_ != State::events) return false;
+    } else if (c == ',') {
+      if (!comma_due_) note(JsonOddity::trailing_comma, at_);
+      comma_due_ = false;
+      ++at_;
+      if (!blanks()) continue;
+      if (buffer_[at_] == ']') note(JsonOddity::trailing_comma, at_);
+    } else if (c == ']') {
+      ++at_;
+      if (array_form_) {
+        finish();
+      } else {
+        state_ = State::keys;
+        comma_due_ = true;
+      }
+      return false;
+    } else {
+      note(JsonOddity::malformed_event, at_);
+      if (!resync(at_)) return false;
+    }
+  }
+}
+
+// at_ is at the brace. False: the event was left out, or the bytes ended.
+bool JsonScanner::take_event() {
+  Unusual seen;
+  std::size_t length = 0;
+  for (;;) {
+    seen = {};
+    const char* const from = buffer_.data() + at_;
+    const char* const close = closing_brace(from, buffer_.data() + size_, seen);
+    length = close == nullptr ? size_ - at_ : static_cast<std::size_t>(close - from) + 1;
+    // Broken quotes hide the braces. Control characters, the line ends above all, give them away.
+    const bool broken =
+        length > limits_.event || (close == nullptr && seen.control && length > kLongEvent &&
+                                   !quotes_plausible({from, length}, false));
+    if (broken) {
+      note(JsonOddity::malformed_event, at_);
+      (void)resync(at_);
+      return false;
+    }
+    if (close != nullptr) {
+      if (size_ - at_ - length > kLookahead || !more()) break;
+    } else if (!more()) {
+      note(JsonOddity::truncated, at_);
+      state_ = State::done;
+      return false;
+    }
+  }
+  const char* const limit = buffer_.data() + size_;
+  text_ = {buffer_.data() + at_, length};
+  const char* after = text_.data() + length;
+  while (after < limit && blank(*after)) ++after;
+  bool sound = after == limit || *after == ',' || *after == ']' || *after == '{';
+  if (sound && seen.control) sound = quotes_plausible(text_, true);
+  if (!sound) {
+    note(JsonOddity::malformed_event, at_);
+    (void)resync(at_);
+    return false;
+  }
+  if (seen.control || seen.backslash || seen.high) look_closer(text_, seen);
+  text_offset_ = base_ + static_cast<std::int64_t>(at_);
+  at_ += length;
+  comma_due_ = true;
+  return true;
+}
+
+void JsonScanner::look_closer(std::string_view text, const Unusual& seen) {
+  if (seen.control) note(JsonOddity::control_character, at_);
+  if (seen.backslash && !escapes_valid(text)) note(JsonOddity::invalid_escape, at_);
+  if (seen.high && !utf8_valid(text)) note(JsonOddity::not_utf8, at_);
+}
+
+void JsonScanner::reject() {
+  at_ = static_cast<std::size_t>(text_.data() - buffer_.data());
+  note(JsonOddity::malformed_event, at_);
+  (void)resync(at_);
+}
+
+// Goes to the next boundary between events behind `from`, by what stands there and not by counting
+// quotes. False: the bytes ended first.
+bool JsonScanner::resync(std::size_t from) {
+  at_ = from;
+  for (;;) {
+    const char* const end = buffer_.data() + size_;
+    const char* at = buffer_.data() + at_;
+    bool wait = false;
+    while (at < end) {
+      at = static_cast<const char*>(std::memchr(at, '}', static_cast<std::size_t>(end - at)));
+      if (at == nullptr) {
+        at = end;
+        break;
+      }
+      const char* next = nullptr;
+      const Boundary found = boundary_at(at, end, ended_, next);
+      if (found == Boundary::event || found == Boundary::closing) {
+        at_ = static_cast<std::size_t>(next - buffer_.data());
+        comma_due_ = false;
+        return true;
+      }
+      // Boundaries are short: a long run of white space is none.
+      if (found == Boundary::unknown && end - at < 4096) {
+        wait = true;
+        break;
+      }
+      ++at;
+    }
+    at_ = static_cast<std::size_t>(at - buffer_.data());
+    if (!more()) {
+      if (wait) continue;  // ended_ is known now: the boundary is judged again
+      note(JsonOddity::truncated, at_);
+      state_ = State::done;
+      return false;
+    }
+  }
+}
+
+// Between the keys of the outer object. True: a wanted value was taken.
+bool JsonScanner::next_field() {
+  const auto broken = [&] {
+    if (saw_events_) {
+      note(JsonOddity::malformed_metadata, at_);
+      state_ = State::done;
+      return false;
+    }
+    note(JsonOddity::malformed_metadata, at_);
+    (void)find_events();
+    return false;
+  };
+  if (!blanks()) {
+    note(JsonOddity::truncated, at_);
+    state_ = State::done;
+    return false;
+  }
+  const char c = buffer_[at_];
+  if (c == '}') {
+    ++at_;
+    finish();
+    return false;
+  }
+  if (c == ',') {
+    if (!comma_due_) note(JsonOddity::trailing_comma, at_);
+    comma_due_ = false;
+    ++at_;
+    return false;
+  }
+  if (c != '"' || !pass_key()) return state_ == State::done ? false : broken();
+  if (!blanks()) return false;
+  if (buffer_[at_] != ':') return broken();
+  ++at_;
+  if (!blanks()) return false;
+  if (key_ == "traceEvents" && buffer_[at_] == '[') {
+    ++at_;
+    state_ = State::events;
+    saw_events_ = true;
+    comma_due_ = false;
+    return false;
+  }
+  const bool keep = std::find(wanted_.begin(), wanted_.end(), key_) != wanted_.end();
+  text_offset_ = base_ + static_cast<std::int64_t>(at_);
+  if (!pass_value(keep)) return state_ == State::done ? false : broken();
+  comma_due_ = true;
+  if (blanks() && buffer_[at_] != ',' && buffer_[at_] != '}') return broken();
+  text_ = value_;
+  return keep;
+}
+
+// The quotes of the metadata are broken: looks for the events themselves.
+bool JsonScanner::find_events() {
+  constexpr std::string_view kName = "traceEvents\"";
+  for (;;) {
+    const std::string_view have(buffer_.data() + at_, size_ - at_);
+    const std::size_t found = have.find(kName);
+    if (found != std::string_view::npos) {
+      at_ += found + kName.size();
+      if (!blanks()) break;
+      if (buffer_[at_] != ':') continue;
+      ++at_;
+      if (!blanks()) break;
+      if (buffer_[at_] != '[') continue;
+      ++at_;
+      state_ = State::events;
+      saw_events_ = true;
+      comma_due_ = false;
+      return true;
+    }
+    at_ = size_ - std::min(have.size(), kName.size() - 1);
+    if (!more()) break;
+  }
+  state_ = State::done;
+  return false;
+}
+
+bool JsonScanner::pass_key() {
+  key_.clear();
+  ++at_;
+  bool escape = false;
+  for (;; ++at_) {
+    if (at_ == size_ && !more()) {
+      note(JsonOddity::truncated, at_);
+      state_ = State::done;
+      return false;
+    }
+    const char c = buffer_[at_];
+    if (!escape && c == '"') {
+      ++at_;
+      return true;
+    }
+    escape = !escape && c == '\\';
+    if (key_.size() == kKeyLimit) return false;
+    key_ += c;
+  }
+}
+
+// The value at at_, kept in value_ where it is wanted. False: the bytes ended, or it is too long.
+bool JsonScanner::pass_value(bool keep) {
+  value_.clear();
+  std::int64_t depth = 0;
+  bool inside = false;
+  bool escape = false;
+  for (;; ++at_) {
+    if (at_ == size_ && !more()) {
+      note(JsonOddity::truncated, at_);
+      state_ = State::done;
+      return false;
+    }
+    const char c = buffer_[at_];
+    bool last = false;
+    if (inside) {
+      if (escape) {
+        escape = false;
+      } else if (c == '\\') {
+        escape = true;
+      } else if (c == '"') {
+        inside = false;
+        last = depth == 0;
+      }
+    } else if (c == '"') {
+      inside = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return true;
+      last = --depth == 0;
+    } else if (depth == 0 && (c == ',' || blank(c))) {
+      return true;
+    }
+    if (keep) {
+      if (value_.size() == limits_.field) return false;
+      value_ += c;
+    }
+    if (last) {
+      ++at_;
+      return true;
+    }
+  }
+}
+
+void JsonScanner::report(Notes& notes) const {
+  struct Row {
+    JsonOddity oddity;
+    const char* code;
+    Severity severity;
+    const char* text;
+  };
+  constexpr Row kRows[] = {
+      {JsonOddity::truncated, "truncated-tail", Severity::loss,
+       "the trace stops in the middle; what came before was used"},
+      {JsonOddity::malformed_event, "malformed-event", Severity::loss,
+       "quotes or braces of an event do not match; the event was left out"},
+      {JsonOddity::malformed_metadata, "malformed-metadata", Severity::loss,
+       "the metadata beside the events is not valid JSON; part of it was left out"},
+      {JsonOddity::trailing_comma, "trailing-comma", Severity::info,
+       "a comma without an event behind it"},
+      {JsonOddity::missing_comma, "missing-comma", Severity::info,
+       "two events without a comma between them"},
+      {JsonOddity::control_character, "control-character", Severity::info,
+       "raw control characters in a string"},
+      {JsonOddity::invalid_escape, "invalid-escape", Severity::info,
+       "a backslash before a character that it cannot escape"},
+      {JsonOddity::not_utf8, "not-utf8", Severity::info, "bytes that are not UTF-8"},
+      {JsonOddity::trailing_bytes, "trailing-bytes", Severity::loss,
+       "something follows the end of the document"},
+  };
+  for (const Row& row : kRows) {
+    const Counted& counted = counted_[static_cast<std::size_t>(row.oddity)];
+    if (counted.count == 0) continue;
+    Place where;
+    where.file = source_.name();
+    where.byte_offset = counted.first;
+    notes.add(row.code, row.severity, row.text, std::move(where), counted.count);
+  }
+}
+
+bool JsonFields::next(JsonField& out) noexcept {
+  if (nested_ != nullptr) {
+    Unusual ignored;
+    const char* const close = closing_brace(nested_, end_, ignored);
+    if (close == nullptr) return fail();
+    leave_at(close + 1);
+  }
+  const char* at = at_;
+  const auto skip = [&] {
+    while (at < end_ && blank(*at)) ++at;
+    return at < end_;
+  };
+  const auto string = [&](std::string_view& found) {
+    const char* const first = ++at;
+    for (;;) {
+      at = json_blocks::quote_or_backslash(at, end_);
+      if (at >= end_) return false;
+      if (*at == '"') break;
+      at += 2;
+    }
+    found = {first, static_cast<std::size_t>(at - first)};
+    ++at;
+    return true;
+  };
+  while (at < end_ && (blank(*at) || *at == ',')) ++at;
+  if (at >= end_) return fail();
+  if (*at == '}') {
+    at_ = at + 1;
+    ended_ = true;
+    return false;
+  }
+  if (*at != '"' || !string(out.key) || !skip() || *at != ':') return fail();
+  ++at;
+  if (!skip()) return fail();
+  out.text = *at == '"';
+  if (out.text) {
+    if (!string(out.value)) return fail();
+  } else if (*at == '{') {
+    out.value = {at, 1};
+    nested_ = at;
+    return true;
+  } else {
+    const char* const first = at;
+    std::int64_t depth = 0;
+    for (; at < end_; ++at) {
+      if (*at == '"') {
+        std::string_view ignored;
+        if (!string(ignored)) return fail();
+        --at;
+      } else if (*at == '[' || *at == '{') {
+        ++depth;
+      } else if (*at == ']' || *at == '}') {
+        if (depth-- == 0) break;
+      } else if (depth == 0 && (*at == ',' || blank(*at))) {
+        break;
+      }
+    }
+    out.value = {first, static_cast<std::size_t>(at - first)};
+    if (out.value.empty()) return fail();
+  }
+  if (!skip() || (*at != ',' && *at != '}')) return fail();
+  at_ = at;
+  return true;
+}
+
+JsonFields JsonFields::enter() const noexcept {
+  return JsonFields({nested_, static_cast<std::size_t>(end_ - nested_)});
+}
+
+void JsonFields::leave(const JsonFields& inner) noexcept {
+  if (inner.ended_ && nested_ != nullptr) leave_at(inner.at_);
+}
+
+void JsonFields::leave_at(const char* at) noexcept {
+  nested_ = nullptr;
+  at_ = at;
+  while (at < end_ && blank(*at)) ++at;
+  if (at >= end_ || (*at != ',' && *at != '}')) at_ = end_;  // the next call finds it broken
+}
+
+}  // namespace mfu

@@ -1,0 +1,41 @@
+// Lays windows over a process's GPU activity: what of each is compute, exposed communication,
+// exposed memory, nothing (see rank_trace.hpp). One sweep over the activities in order of their
+// start, in memory that does not depend on their number: at any time all that counts is how far
+// each class has been seen to reach.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "traces/classify.hpp"
+#include "traces/rank_trace.hpp"
+
+namespace mfu::traces {
+
+class SplitSweep {
+ public:
+  // The windows must be in order of their begin; they may touch, overlap and nest. Their `split` is
+  // filled. The vectors must outlive the sweep and keep their elements.
+  explicit SplitSweep(std::vector<std::vector<StepSplit>*> windows);
+
+  // In order of `start`. start <= end.
+  void add(std::int64_t start, std::int64_t end, Activity activity);
+  // After the last: fills in what is idle.
+  void finish();
+
+ private:
+  struct Row {
+    std::vector<StepSplit>* windows = nullptr;
+    std::size_t first = 0;  // all before it have ended
+  };
+  void advance(std::int64_t until);
+  void emit(std::int64_t from, std::int64_t until, unsigned busy);
+
+  std::vector<Row> rows_;
+  std::array<std::int64_t, 3> reach_;
+  std::int64_t now_;
+};
+
+}  // namespace mfu::traces
