@@ -19,8 +19,10 @@ ARROWS = {
     # A run names the clock of its peak, so Clock lives in the public timings header.
     "chips": ["base", "timings:mfu/timings.hpp"],
     "timings": ["base"],
+    # What profiler traces are reduced to, and what they show across ranks.
+    "traces": ["base", "timings"],
     # A run may hold an inline model shape.
-    "readers": ["base", "timings", "model:mfu/model.hpp"],
+    "readers": ["base", "timings", "traces", "model:mfu/model.hpp"],
     "analysis": ["base", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
     "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],
@@ -29,7 +31,7 @@ ARROWS = {
 
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
-    "chip": "chips", "timings": "timings", "read": "readers", "analyze": "analysis",
+    "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers", "analyze": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 

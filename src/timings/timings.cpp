@@ -45,4 +45,34 @@ std::string_view to_string(ClockRule rule) noexcept {
   return "";
 }
 
+std::string_view to_string(TraceSteps source) noexcept {
+  switch (source) {
+    case TraceSteps::gpu_annotation:
+      return "gpu-annotation";
+    case TraceSteps::host_annotation:
+      return "host-annotation";
+    case TraceSteps::nvtx:
+      return "nvtx";
+    case TraceSteps::scheduler:
+      return "scheduler";
+    case TraceSteps::captured_span:
+      return "captured-span";
+  }
+  return "";
+}
+
+std::string_view to_string(TracePairing pairing) noexcept {
+  switch (pairing) {
+    case TracePairing::none:
+      return "none";
+    case TracePairing::paired:
+      return "paired";
+    case TracePairing::durations:
+      return "durations";
+    case TracePairing::refused:
+      return "refused";
+  }
+  return "";
+}
+
 }  // namespace mfu
