@@ -108,4 +108,7 @@ struct TraceEvidence {
 };
 inline constexpr std::size_t kMostTraceCollectives = 4096;
 
+// Fills `late` and `nobody_late` from `list`.
+void count_late(TraceEvidence& trace);
+
 }  // namespace mfu

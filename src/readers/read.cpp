@@ -90,7 +90,15 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   }
   first.apply(builder.run, unknown, notes);
   unknown.report(notes);
+  std::optional<TraceEvidence> trace = std::exchange(builder.run.trace, std::nullopt);
   result.run = builder.build(notes);
+  if (count == 1) {
+    result.run.trace = std::move(trace);
+  } else if (trace) {
+    notes.add("trace-evidence-apart", Severity::info,
+              "collectives are paired when traces are read: what several reduced files say about "
+              "them is not joined");
+  }
   return result;
 }
 

@@ -12,6 +12,7 @@ namespace mfu::render {
 void text_impossible(Screen& screen, const std::vector<std::string>& because);
 void text_calc(Screen& screen, const CalcSection& section);
 void text_flops(Screen& screen, const FlopsSection& section);
+void text_trace(Screen& screen, const TraceSection& section);
 void text_list(Screen& screen, const ListSection& section);
 
 }  // namespace mfu::render

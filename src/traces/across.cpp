@@ -236,37 +236,17 @@ TraceCollective public_collective(const std::vector<RankTrace>& traces,
   return out;
 }
 
-void tally(TraceEvidence& evidence, const TraceCollective& collective) {
-  if (collective.last_ranks.empty()) ++evidence.nobody_late;
-  for (const std::int64_t rank : collective.last_ranks) {
-    auto found = std::find_if(evidence.late.begin(), evidence.late.end(),
-                              [rank](const TraceLate& late) { return late.rank == rank; });
-    const double late_s = collective.late_s.value_or(0.0);
-    if (found == evidence.late.end()) {
-      evidence.late.push_back({rank, 0, 0.0, late_s, collective.index});
-      found = std::prev(evidence.late.end());
-    }
-    ++found->collectives;
-    found->late_s += late_s;
-  }
-}
-
 void add_collectives(TraceEvidence& evidence, const std::vector<RankTrace>& traces,
                      const Pairing& pairing) {
   const bool paired = pairing.status == TracePairing::paired;
   std::int64_t index = 0;
   for (const PairedCollective& pair : pairing.collectives) {
-    TraceCollective collective = public_collective(traces, pair, paired);
-    collective.index = index++;
-    if (paired) tally(evidence, collective);
-    if (evidence.list.size() < kMostTraceCollectives) {
-      evidence.list.push_back(std::move(collective));
-    }
+    evidence.list.push_back(public_collective(traces, pair, paired));
+    evidence.list.back().index = index++;
   }
-  std::sort(evidence.late.begin(), evidence.late.end(), [](const TraceLate& a, const TraceLate& b) {
-    if (a.collectives != b.collectives) return a.collectives > b.collectives;
-    return a.rank < b.rank;
-  });
+  if (paired) count_late(evidence);
+  // All were counted; only so many are listed.
+  if (evidence.list.size() > kMostTraceCollectives) evidence.list.resize(kMostTraceCollectives);
 }
 
 TraceEvidence evidence_of(const std::vector<RankTrace>& traces, const Pairing& pairing) {

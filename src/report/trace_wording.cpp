@@ -1,0 +1,240 @@
+#include "report/trace_wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/robust.hpp"
+#include "mfu/quantity.hpp"
+
+namespace mfu {
+
+namespace {
+
+// Ranks that are named on the screen; all are in the JSON report.
+constexpr std::size_t kMostNamed = 3;
+// Of the median rank's step: a longest step that is no longer than this is like the others.
+constexpr double kLongerShare = 0.05;
+
+std::string ranks_text(std::int64_t count) {
+  return count == 1 ? "1 rank" : fmt::format("{} ranks", count);
+}
+
+std::string pairing_line(const TraceEvidence& trace) {
+  const std::string how = trace.by_sequence ? "by their numbers" : "by order";
+  switch (trace.pairing) {
+    case TracePairing::paired: {
+      std::string text =
+          fmt::format("{} of {} collectives paired {}", trace.paired, trace.collectives, how);
+      if (trace.end_spread_s) {
+        text += fmt::format("; their ends agree within {} (median)",
+                            format_seconds(*trace.end_spread_s));
+      }
+      if (trace.clock_offset_s) {
+        text += fmt::format(
+            "; a constant clock offset of {} between ranks, estimated from the "
+            "ends, is removed",
+            format_seconds(*trace.clock_offset_s));
+      }
+      if (!trace.reason.empty()) text += fmt::format("; the rest: {}", trace.reason);
+      if (!trace.waits_separate) {
+        text += fmt::format(
+            "; only {} of communication's time is paired, so waiting and transfer "
+            "stay together",
+            format_percent(trace.paired_share, 0));
+      }
+      return text;
+    }
+    case TracePairing::durations:
+      return fmt::format("{} of {} collectives paired {}, by their durations alone: {}",
+                         trace.paired, trace.collectives, how, trace.reason);
+    case TracePairing::refused:
+      return fmt::format("collectives are not paired: {}; durations only, nobody is named last",
+                         trace.reason);
+    case TracePairing::none:
+      break;
+  }
+  if (trace.ranks.size() > 1) return "no collectives in the traces";
+  if (trace.world_size && *trace.world_size > 1) {
+    return fmt::format("one rank of {}: its own split; whom it waits for is in the other traces",
+                       *trace.world_size);
+  }
+  return "";
+}
+
+std::string last_line(const TraceEvidence& trace) {
+  if (trace.pairing != TracePairing::paired || trace.paired == 0) return "";
+  std::string text;
+  for (std::size_t i = 0; i < trace.late.size() && i < kMostNamed; ++i) {
+    const TraceLate& late = trace.late[i];
+    text += text.empty() ? fmt::format("rank {} is last in {} of {} collectives", late.rank,
+                                       late.collectives, trace.paired)
+                         : fmt::format(", rank {} in {}", late.rank, late.collectives);
+    const std::string first = late.first_index == 0 ? std::string("in the first")
+                                                    : fmt::format("in number {}", late.first_index);
+    text += fmt::format(" ({} after the first to arrive, {})", format_seconds(late.first_late_s),
+                        first);
+  }
+  if (trace.late.size() > kMostNamed) {
+    text += fmt::format(", {} more",
+                        ranks_text(static_cast<std::int64_t>(trace.late.size() - kMostNamed)));
+  }
+  if (trace.nobody_late > 0) {
+    text += (text.empty() ? "" : "; ") +
+            fmt::format("all arrive together in {} of {}", trace.nobody_late, trace.paired);
+  }
+  return text;
+}
+
+// By durations alone: who waits least keeps the others waiting, if the clocks could say it.
+std::string shortest_line(const TraceEvidence& trace) {
+  if (trace.pairing != TracePairing::durations || trace.list.empty()) return "";
+  std::vector<std::int64_t> ranks;
+  for (const TraceCollective& one : trace.list) ranks.push_back(one.shortest_rank);
+  std::sort(ranks.begin(), ranks.end());
+  std::int64_t best = ranks.front();
+  std::ptrdiff_t most = 0;
+  for (auto at = ranks.begin(); at != ranks.end();) {
+    const auto end = std::upper_bound(at, ranks.end(), *at);
+    if (end - at > most) {
+      most = end - at;
+      best = *at;
+    }
+    at = end;
+  }
+  return fmt::format("rank {} waits least in {} of {} collectives", best, most, ranks.size());
+}
+
+double mean_of(const Column& column, std::size_t rank) {
+  if (column.empty()) return 0.0;
+  Sum total;
+  std::size_t known = 0;
+  for (std::size_t s = 0; s < column.steps(); ++s) {
+    const double value = column.at(s, rank);
+    if (std::isnan(value)) continue;
+    total.add(value);
+    ++known;
+  }
+  return known == 0 ? 0.0 : total.value() / static_cast<double>(known);
+}
+
+std::vector<double> means_of(const Column& column, std::size_t ranks) {
+  std::vector<double> means;
+  for (std::size_t r = 0; r < ranks; ++r) means.push_back(mean_of(column, r));
+  return means;
+}
+
+std::string range_text(const RunTimings& run, const std::vector<double>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto rank = [&](auto at) {
+    return run.ranks[static_cast<std::size_t>(at - values.begin())].rank;
+  };
+  return fmt::format("{} (rank {}) to {} (rank {}) a step", format_seconds(*low), rank(low),
+                     format_seconds(*high), rank(high));
+}
+
+// The longest step is the longest waiter where waits are what it has more of than others.
+std::string longest_line(const RunTimings& run) {
+  const std::size_t n = run.ranks.size();
+  const std::vector<double> compute = means_of(run.compute, n);
+  const std::vector<double> comm = means_of(run.comm, n);
+  const std::vector<double> stall = means_of(run.stall, n);
+  const std::vector<double> wait = means_of(run.wait, n);
+  std::vector<double> step(n);
+  for (std::size_t r = 0; r < n; ++r) step[r] = compute[r] + comm[r] + stall[r] + wait[r];
+  const auto at =
+      static_cast<std::size_t>(std::max_element(step.begin(), step.end()) - step.begin());
+  const double usual = median(step);
+  if (!(step[at] > (1.0 + kLongerShare) * usual)) return "";
+  const std::string who =
+      fmt::format("rank {}, {} a step against {} of the median rank", run.ranks[at].rank,
+                  format_seconds(step[at]), format_seconds(usual));
+  const auto more = [at](const std::vector<double>& values) { return values[at] - median(values); };
+  const double most = std::max({more(compute), more(comm), more(stall), more(wait)});
+  if (!run.wait.empty() && more(wait) == most) {
+    return who + fmt::format(": {} of it waiting for its peers; a waiter, not the cause",
+                             format_seconds(wait[at]));
+  }
+  const std::string excess = format_seconds(most);
+  if (more(compute) == most) return who + fmt::format(": it computes {} longer", excess);
+  if (more(stall) == most) {
+    return who + fmt::format(": its GPU idles or copies {} longer; the host is late", excess);
+  }
+  return who + fmt::format(": {} more communication{}", excess,
+                           run.wait.empty() ? "; waiting or transfer is not told apart" : "");
+}
+
+// "39.4 %", or "44.0 % (39.1 to 51.2 % by rank)".
+std::string share_text(std::vector<double> shares) {
+  const auto [low, high] = std::minmax_element(shares.begin(), shares.end());
+  if (shares.size() == 1) return format_percent(shares.front());
+  const std::string range =
+      fmt::format(" ({:.1f} to {} by rank)", 100 * *low, format_percent(*high));
+  return format_percent(median(shares)) + range;
+}
+
+std::string idle_line(const TraceEvidence& trace) {
+  std::vector<double> span;
+  std::vector<double> windows;
+  bool profiler_steps = true;
+  for (const TraceRank& rank : trace.ranks) {
+    if (rank.gpu_span.window_s > 0) span.push_back(rank.gpu_span.idle_s / rank.gpu_span.window_s);
+    if (rank.host_windows.window_s > 0) {
+      windows.push_back(rank.host_windows.idle_s / rank.host_windows.window_s);
+    }
+    profiler_steps = profiler_steps && rank.steps_from != TraceSteps::nvtx;
+  }
+  std::string text;
+  if (!span.empty()) text = share_text(span) + " of first to last GPU activity";
+  if (!windows.empty()) {
+    text += (text.empty() ? "" : "; ") + share_text(windows) +
+            (profiler_steps ? " of the ProfilerStep windows" : " of the NVTX step ranges");
+  }
+  return text;
+}
+
+std::string memory_line(const TraceEvidence& trace) {
+  std::vector<double> shares;
+  for (const TraceRank& rank : trace.ranks) {
+    if (!(rank.in_steps.window_s > 0)) continue;
+    shares.push_back(rank.in_steps.exposed_memory_s / rank.in_steps.window_s);
+  }
+  if (shares.empty() || !(*std::max_element(shares.begin(), shares.end()) > 0)) return "";
+  return share_text(shares) + " of the step in exposed copies and sets; part of the stall";
+}
+
+}  // namespace
+
+std::optional<TraceSection> describe_trace(const RunTimings& run) {
+  if (!run.trace) return std::nullopt;
+  TraceSection section;
+  section.evidence = *run.trace;
+  const TraceEvidence& trace = section.evidence;
+  const bool several = run.ranks.size() > 1;
+  section.title = several ? "Across ranks" : "In the trace";
+  const auto add = [&section](std::string label, std::string text) {
+    if (!text.empty()) section.lines.push_back({std::move(label), std::move(text)});
+  };
+  add(several ? "pairs" : "ranks", pairing_line(trace));
+  add("last", last_line(trace));
+  add("least", shortest_line(trace));
+  if (several && !run.steps.empty()) {
+    add("compute", range_text(run, means_of(run.compute, run.ranks.size())));
+    add("longest", longest_line(run));
+  }
+  add("idle", idle_line(trace));
+  add("memory", memory_line(trace));
+  const bool span = !trace.ranks.empty() &&
+                    std::all_of(trace.ranks.begin(), trace.ranks.end(), [](const TraceRank& rank) {
+                      return rank.steps_from == TraceSteps::captured_span;
+                    });
+  if (span)
+    add("steps", "none in the trace: the captured span, first to last GPU activity, is one");
+  return section;
+}
+
+}  // namespace mfu
