@@ -11,6 +11,7 @@ namespace mfu::app {
 [[nodiscard]] std::function<int()> add_explain(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_flops(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_list(CLI::App& parent);
+[[nodiscard]] std::function<int()> add_reduce(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_whatif(CLI::App& parent);
 
 }  // namespace mfu::app

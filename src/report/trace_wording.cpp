@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,7 @@ std::string last_line(const TraceEvidence& trace) {
     text += text.empty() ? fmt::format("rank {} is last in {} of {} collectives", late.rank,
                                        late.collectives, trace.paired)
                          : fmt::format(", rank {} in {}", late.rank, late.collectives);
+    if (i > 0) continue;
     const std::string first = late.first_index == 0 ? std::string("in the first")
                                                     : fmt::format("in number {}", late.first_index);
     text += fmt::format(" ({} after the first to arrive, {})", format_seconds(late.first_late_s),
@@ -137,8 +139,19 @@ std::string range_text(const RunTimings& run, const std::vector<double>& values)
                      format_seconds(*high), rank(high));
 }
 
-// The longest step is the longest waiter where waits are what it has more of than others.
-std::string longest_line(const RunTimings& run) {
+// What a rank's step has more of than the median rank's.
+enum class Excess { wait, compute, stall, comm };
+
+struct LongStep {
+  std::size_t rank = 0;  // index
+  double step_s = 0.0;
+  double wait_s = 0.0;
+  double excess_s = 0.0;
+  Excess excess = Excess::wait;
+};
+
+// Ranks whose step is longer than the median rank's, longest first.
+std::vector<LongStep> long_steps(const RunTimings& run, double& usual) {
   const std::size_t n = run.ranks.size();
   const std::vector<double> compute = means_of(run.compute, n);
   const std::vector<double> comm = means_of(run.comm, n);
@@ -146,26 +159,57 @@ std::string longest_line(const RunTimings& run) {
   const std::vector<double> wait = means_of(run.wait, n);
   std::vector<double> step(n);
   for (std::size_t r = 0; r < n; ++r) step[r] = compute[r] + comm[r] + stall[r] + wait[r];
-  const auto at =
-      static_cast<std::size_t>(std::max_element(step.begin(), step.end()) - step.begin());
-  const double usual = median(step);
-  if (!(step[at] > (1.0 + kLongerShare) * usual)) return "";
-  const std::string who =
-      fmt::format("rank {}, {} a step against {} of the median rank", run.ranks[at].rank,
-                  format_seconds(step[at]), format_seconds(usual));
-  const auto more = [at](const std::vector<double>& values) { return values[at] - median(values); };
-  const double most = std::max({more(compute), more(comm), more(stall), more(wait)});
-  if (!run.wait.empty() && more(wait) == most) {
-    return who + fmt::format(": {} of it waiting for its peers; a waiter, not the cause",
-                             format_seconds(wait[at]));
+  usual = median(step);
+  const double medians[]{median(wait), median(compute), median(stall), median(comm)};
+  std::vector<LongStep> found;
+  for (std::size_t r = 0; r < n; ++r) {
+    if (!(step[r] > (1.0 + kLongerShare) * usual)) continue;
+    LongStep one{r, step[r], wait[r], -1.0, Excess::comm};
+    const double more[]{wait[r] - medians[0], compute[r] - medians[1], stall[r] - medians[2],
+                        comm[r] - medians[3]};
+    for (std::size_t k = 0; k < std::size(more); ++k) {
+      if (!(more[k] > one.excess_s)) continue;
+      one.excess_s = more[k];
+      one.excess = static_cast<Excess>(k);
+    }
+    found.push_back(one);
   }
-  const std::string excess = format_seconds(most);
-  if (more(compute) == most) return who + fmt::format(": it computes {} longer", excess);
-  if (more(stall) == most) {
-    return who + fmt::format(": its GPU idles or copies {} longer; the host is late", excess);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const LongStep& x, const LongStep& y) { return x.step_s > y.step_s; });
+  return found;
+}
+
+// The longest step is the longest waiter's where waits are what it has more of than others.
+std::string longest_line(const RunTimings& run) {
+  double usual = 0.0;
+  const std::vector<LongStep> found = long_steps(run, usual);
+  if (found.empty()) return "";
+  const LongStep& longest = found.front();
+  std::string who = fmt::format("rank {} ({} a step)", run.ranks[longest.rank].rank,
+                                format_seconds(longest.step_s));
+  std::size_t named = 1;
+  for (std::size_t i = 1; i < found.size() && named < kMostNamed; ++i) {
+    if (found[i].excess != longest.excess) continue;
+    who += fmt::format(", rank {} ({})", run.ranks[found[i].rank].rank,
+                       format_seconds(found[i].step_s));
+    ++named;
   }
-  return who + fmt::format(": {} more communication{}", excess,
-                           run.wait.empty() ? "; waiting or transfer is not told apart" : "");
+  who += fmt::format(" against {} of the median rank: ", format_seconds(usual));
+  const std::string excess = format_seconds(longest.excess_s);
+  switch (longest.excess) {
+    case Excess::wait:
+      return who + fmt::format("{}, not the cause; rank {} waits {} for its peers",
+                               named > 1 ? "waiters" : "a waiter", run.ranks[longest.rank].rank,
+                               format_seconds(longest.wait_s));
+    case Excess::compute:
+      return who + fmt::format("the longest computes {} more", excess);
+    case Excess::stall:
+      return who + fmt::format("the longest idles or copies {} more: its host is late", excess);
+    case Excess::comm:
+      break;
+  }
+  return who + fmt::format("the longest has {} more communication{}", excess,
+                           run.wait.empty() ? "; waiting and transfer are not told apart" : "");
 }
 
 // "39.4 %", or "44.0 % (39.1 to 51.2 % by rank)".
