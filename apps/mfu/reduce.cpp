@@ -98,8 +98,7 @@ int run_reduce(const CLI::App& command, const ReduceText& text) {
 }  // namespace
 
 std::function<int()> add_reduce(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("reduce", "Profiler traces to a small run document");
+  CLI::App* command = parent.add_subcommand("reduce", "Profiler traces to a small run document");
   const auto text = std::make_shared<ReduceText>();
   command->add_option("TRACE", text->files, "Traces: files, folders, patterns; '-': stdin")
       ->type_name("");

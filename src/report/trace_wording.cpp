@@ -70,6 +70,9 @@ std::string pairing_line(const TraceEvidence& trace) {
 std::string last_line(const TraceEvidence& trace) {
   if (trace.pairing != TracePairing::paired || trace.paired == 0) return "";
   std::string text;
+  // Whoever is not recorded may have been later still.
+  const auto recorded = static_cast<std::int64_t>(trace.ranks.size());
+  const bool missing = trace.world_size && recorded < *trace.world_size;
   for (std::size_t i = 0; i < trace.late.size() && i < kMostNamed; ++i) {
     const TraceLate& late = trace.late[i];
     text += text.empty() ? fmt::format("rank {} is last in {} of {} collectives", late.rank,
@@ -88,6 +91,9 @@ std::string last_line(const TraceEvidence& trace) {
   if (trace.nobody_late > 0) {
     text += (text.empty() ? "" : "; ") +
             fmt::format("all arrive together in {} of {}", trace.nobody_late, trace.paired);
+  }
+  if (missing) {
+    text = fmt::format("among the {} of {} ranks recorded: ", recorded, *trace.world_size) + text;
   }
   return text;
 }

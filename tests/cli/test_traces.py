@@ -106,6 +106,12 @@ class Traces(Cli):
         self.assertEqual(document["trace"]["pairing"], "none")
         self.assertEqual(document["trace"]["list"], [])
 
+    def test_a_missing_rank_may_be_the_late_one(self):
+        paths = write_traces(self.folder / "t", late=3, steps=12)
+        screen = self.text(*paths[:3])
+        self.assertIn("among the 3 of 4 ranks recorded", screen)
+        self.assertIn("inconclusive", screen)
+
     def test_a_rank_that_nothing_names(self):
         alone = self.write("a.json", make_trace(0, with_rank=False))
         document = self.report(alone)
