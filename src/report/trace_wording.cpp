@@ -141,6 +141,9 @@ std::string range_text(const RunTimings& run, const std::vector<double>& values)
   const auto rank = [&](auto at) {
     return run.ranks[static_cast<std::size_t>(at - values.begin())].rank;
   };
+  if (format_seconds(*low) == format_seconds(*high)) {
+    return format_seconds(*low) + " a step on every rank";
+  }
   return fmt::format("{} (rank {}) to {} (rank {}) a step", format_seconds(*low), rank(low),
                      format_seconds(*high), rank(high));
 }
