@@ -19,9 +19,9 @@ ARROWS = {
     # A run names the clock of its peak, so Clock lives in the public timings header.
     "chips": ["base", "timings:mfu/timings.hpp"],
     "timings": ["base"],
+    # What profiler traces are reduced to, and what they show across ranks.
     "traces": ["base", "timings"],
-    # A run may hold an inline model shape.
-    # Telemetry tells devices, and users have chips of their own.
+    # A run may hold an inline model shape. Telemetry tells devices, and users have chips of their own.
     "readers": ["base", "timings", "traces", "model:mfu/model.hpp", "chips:mfu/chip.hpp"],
     "analysis": ["base", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
@@ -31,8 +31,9 @@ ARROWS = {
 
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
-    "chip": "chips", "timings": "timings", "read": "readers", "analyze": "analysis",
-    "calc": "analysis", "telemetry": "readers", "user_chips": "readers", "report": "report", "render": "render",
+    "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
+    "telemetry": "readers", "user_chips": "readers", "analyze": "analysis",
+    "calc": "analysis", "report": "report", "render": "render",
 }
 
 # Libraries from outside: the start of the include path, and the rooms that may use it.

@@ -20,6 +20,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "publish.hpp"
+#include "read_inputs.hpp"
 #include "run_overrides.hpp"
 
 namespace mfu::app {
@@ -32,6 +33,7 @@ struct DiagnoseText {
   AnalysisText analysis;
   OverrideText overrides;
   GateText gates;
+  std::string threads;
   bool verbose = false;
 };
 
@@ -97,6 +99,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   std::vector<InputInfo> files;
   const Overrides overrides = parse_overrides(text.overrides, problems, notes, files);
   options.user_chips = overrides.user_chips;
+  const unsigned threads = parse_threads(text.threads, problems);
   const GateLimits limits = parse_gates(text.gates, problems);
   refuse_to_overwrite(text.output, text.files, problems);
   problems.throw_if_any();  // before any file is created
@@ -104,7 +107,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   problems.throw_if_any();
 
   Progress progress(text.verbose);
-  ReadResult read = read_run(text.files, notes);
+  ReadResult read = read_inputs(text.files, threads, notes);
   for (const InputInfo& input : read.inputs) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));
@@ -151,18 +154,20 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   CLI::App* command =
       parent.add_subcommand("diagnose", "Where the step's time goes, and whose fault it is");
   const auto text = std::make_shared<DiagnoseText>();
-  command->add_option("FILE", text->files, "mfu.run/1: JSON, JSON Lines, gzip; '-': stdin")
+  command->add_option("FILE", text->files, "Traces (files, folders), mfu.run/1; '-': stdin")
       ->type_name("");
   add_output_options(*command, text->output);
   add_gate_options(*command, text->gates);
   add_selection_options(*command, text->selection);
   add_analysis_options(*command, text->analysis);
   add_override_options(*command, text->overrides);
+  add_threads_option(*command, text->threads);
   command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
   command->allow_extras();
   command->footer(
       "Examples:\n"
       "  mfu diagnose run.json\n"
+      "  mfu diagnose TRACE_DIR\n"
       "  mfu diagnose rank*.jsonl --steps 21..500 --json\n"
       "  mfu diagnose run.json --min-mfu 40% --fail-on straggler,stall\n"
       "  mfu diagnose run.json.gz --out json:report.json --out text:report.txt");

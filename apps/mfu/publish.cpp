@@ -10,16 +10,6 @@
 namespace mfu::app {
 namespace {
 
-// An ignored key may be a misspelt one: it is told even when nobody asked for talk.
-void say_notes(const std::vector<Note>& notes, bool verbose) {
-  for (const Note& note : notes) {
-    if (note.severity == Severity::info && !verbose && note.code != "unknown-keys") continue;
-    const std::string place = note.first.str();
-    say(fmt::format("mfu: note: {}{}{}{}", place, place.empty() ? "" : ": ", note.text,
-                    note.count > 1 ? fmt::format(" ({} times)", note.count) : std::string()));
-  }
-}
-
 std::string first_of(const std::vector<std::string>& lines) {
   return lines.empty() ? std::string() : lines.front();
 }
@@ -34,6 +24,16 @@ std::string impossible_figure(const Judged& judged) {
 }
 
 }  // namespace
+
+// An ignored key may be a misspelt one: it is told even when nobody asked for talk.
+void say_notes(const std::vector<Note>& notes, bool verbose) {
+  for (const Note& note : notes) {
+    if (note.severity == Severity::info && !verbose && note.code != "unknown-keys") continue;
+    const std::string place = note.first.str();
+    say(fmt::format("mfu: note: {}{}{}{}", place, place.empty() ? "" : ": ", note.text,
+                    note.count > 1 ? fmt::format(" ({} times)", note.count) : std::string()));
+  }
+}
 
 void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
                       const std::string& otherwise) {

@@ -27,6 +27,9 @@ void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
 // Throws Error{insufficient} when there is no MFU to judge.
 [[nodiscard]] Gate judge_min_mfu(const GateLimits& limits, const Judged& judged);
 
+// Notes on standard error: what was lost or assumed; with `verbose` all.
+void say_notes(const std::vector<Note>& notes, bool verbose);
+
 // Says the notes where the text goes to standard output, sets the exit code by the gates, and
 // writes every output. The exit code.
 int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose);

@@ -1,14 +1,17 @@
 #include "terminal.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "mfu/error.hpp"
@@ -81,11 +84,64 @@ Output Output::file(const std::string& path) {
   return Output(path, descriptor);
 }
 
+Output Output::replacing(const std::string& path) {
+  std::error_code problem;
+  // A link stays: what it points to is replaced.
+  std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
+  if (problem) target = path;
+  const bool exists = std::filesystem::exists(target, problem);
+  if (exists && !std::filesystem::is_regular_file(target, problem)) return file(path);
+  const std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor == -1) {
+    Place place;
+    place.file = path;
+    throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
+                std::move(place));
+  }
+  Output output(target.string(), descriptor);
+  output.temporary_ = temporary;
+  return output;
+}
+
+void Output::require_folder_for(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;
+  int problem = 0;
+  if (std::filesystem::is_directory(path, ignored)) {
+    problem = EISDIR;
+  } else if (::access(folder.c_str(), W_OK) != 0) {
+    problem = errno;
+  }
+  if (problem == 0) return;
+  Place place;
+  place.file = path;
+  throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(problem),
+              std::move(place));
+}
+
 Output::Output(Output&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 Output::~Output() {
   if (descriptor_ > 2) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void Output::finish() {
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (closed && temporary_.empty()) return;
+  if (closed && ::rename(temporary_.c_str(), path_.c_str()) == 0) {
+    temporary_.clear();
+    return;
+  }
+  Place place;
+  place.file = path_;
+  throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
+              std::move(place));
 }
 
 void Output::write(std::string_view bytes) {
@@ -105,7 +161,52 @@ void Output::write(std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   // Some file systems report a full disk only here.
-  if (!is_standard() && ::close(std::exchange(descriptor_, -1)) == -1) fail(errno);
+  if (!is_standard()) finish();
+}
+
+ProgressLine::ProgressLine(std::string what) : what_(std::move(what)) {
+  if (::isatty(2) != 1) return;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return;  // no thread to be had: the work goes on without the line
+  }
+}
+
+ProgressLine::~ProgressLine() {
+  {
+    const std::lock_guard lock(guard_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ProgressLine::set(std::size_t done, std::size_t of) {
+  const std::lock_guard lock(guard_);
+  done_ = done;
+  of_ = of;
+}
+
+void ProgressLine::run() {
+  using namespace std::chrono_literals;
+  const auto began = std::chrono::steady_clock::now();
+  std::unique_lock lock(guard_);
+  auto pause = 500ms;
+  while (!wake_.wait_for(lock, pause, [this] { return stop_; })) {
+    pause = 200ms;
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began);
+    std::string line = "mfu: " + what_;
+    if (of_ > 1) line += fmt::format(", {} of {}", done_, of_);
+    if (passed.count() > 0) line += fmt::format(", {} s", passed.count());
+    const std::size_t columns = line.size();
+    if (columns < shown_) line += std::string(shown_ - columns, ' ');
+    shown_ = columns;
+    write_some(2, "\r" + line);
+  }
+  // Without escape sequences: any terminal can do this.
+  if (shown_ > 0) write_some(2, "\r" + std::string(shown_, ' ') + "\r");
 }
 
 void say(std::string_view line) {

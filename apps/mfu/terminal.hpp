@@ -1,8 +1,12 @@
 // Where bytes go: standard output, files, standard error. Every write is checked.
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "mfu/render.hpp"
 
@@ -25,6 +29,12 @@ class Output {
   static Output standard() { return Output("", 1); }
   // Throws Error{io}.
   static Output file(const std::string& path);
+  // The same, but what is there under the name is replaced as a whole, and only once all bytes are
+  // written: nobody ever sees half of it. Pipes and devices are written to as they are.
+  static Output replacing(const std::string& path);
+  // Throws what replacing() would for a folder that is not there or not ours: known before a long
+  // work, without leaving anything behind if that is broken off.
+  static void require_folder_for(const std::string& path);
   Output(Output&& other) noexcept;
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -37,8 +47,34 @@ class Output {
 
  private:
   Output(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  std::string path_;  // empty: standard output
+  void finish();
+  std::string path_;       // empty: standard output
+  std::string temporary_;  // what is written to, where it takes its name at the end
   int descriptor_;
+};
+
+// A line on standard error while something takes long: shown after half a second, erased at the
+// end, and only where standard error is a terminal.
+class ProgressLine {
+ public:
+  // `what`: "reading traces".
+  explicit ProgressLine(std::string what);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+  // From any thread.
+  void set(std::size_t done, std::size_t of);
+
+ private:
+  void run();
+  std::string what_;
+  std::mutex guard_;
+  std::condition_variable wake_;
+  std::size_t done_ = 0;
+  std::size_t of_ = 0;
+  bool stop_ = false;
+  std::size_t shown_ = 0;  // columns on the screen
+  std::thread thread_;
 };
 
 // One line on standard error. What cannot be said there is lost: there is nowhere to say so.

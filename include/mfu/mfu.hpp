@@ -14,4 +14,5 @@
 #include "mfu/telemetry.hpp"
 #include "mfu/timings.hpp"
 #include "mfu/user_chips.hpp"
+#include "mfu/trace.hpp"
 #include "mfu/version.hpp"

@@ -41,6 +41,17 @@ struct PartText {
   bool blamed = false;                       // the verdict points at it
 };
 
+// What the traces show beside the verdict: short lines with a label each.
+struct TraceSection {
+  TraceEvidence evidence;
+  std::string title;  // "Across ranks"
+  struct Line {
+    std::string label;  // "last"
+    std::string text;
+  };
+  std::vector<Line> lines;
+};
+
 struct DiagnoseSection {
   Diagnosis diagnosis;
   std::string title;       // model, GPUs, peak
@@ -63,6 +74,7 @@ struct DiagnoseSection {
   std::string refuted_by;
   std::vector<FindingText> finding_texts;          // one for each diagnosis.findings
   std::string measured, derived, assumed, unseen;  // how sure
+  std::optional<TraceSection> trace;               // where the run comes from traces
 };
 
 // An MFU against one peak, held against another.

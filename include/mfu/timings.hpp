@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "mfu/trace.hpp"
+
 namespace mfu {
 
 // Where the recorder put the time that a rank waited for its peers.
@@ -157,6 +159,9 @@ struct RunTimings {
   Column backward;         // part of compute; empty: not recorded
   Column overlapped_comm;  // hidden by compute, not part of the step; empty: not recorded
   std::map<std::string, Column> comm_by_group;  // by kind: tp, dp, pp, world ...
+
+  // Where the run comes from profiler traces: what they show beside the columns.
+  std::optional<TraceEvidence> trace;
 
   // Bytes held by the columns above.
   [[nodiscard]] std::size_t column_bytes() const noexcept;

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
+#include "readers/input_files.hpp"
 #include "readers/reader.hpp"
+#include "readers/trace_set.hpp"
 
 namespace mfu {
 
@@ -37,6 +41,11 @@ constexpr std::array<Signature, 6> kForeign{{
 
 const Reader& detect(ByteSource& source) {
   const std::string_view head = source.peek(kHeadBytes);
+  if (find_trace_reader(head, trace_readers()) != nullptr) {
+    throw Error(ErrorKind::format, "is a profiler trace, and others of the files are not",
+                Place{.file = source.name()},
+                "give traces or timing documents, not both; mfu reduce makes the one of the other");
+  }
   for (const Reader& reader : kReaders) {
     if (reader.sniff(head)) return reader;
   }
@@ -90,19 +99,48 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   }
   first.apply(builder.run, unknown, notes);
   unknown.report(notes);
+  std::optional<TraceEvidence> trace = std::exchange(builder.run.trace, std::nullopt);
   result.run = builder.build(notes);
+  if (count == 1) {
+    result.run.trace = std::move(trace);
+  } else if (trace) {
+    notes.add("trace-evidence-apart", Severity::info,
+              "collectives are paired when traces are read: what several reduced files say about "
+              "them is not joined");
+  }
   return result;
 }
 
-ReadResult read_run(const std::vector<std::string>& paths, Notes& notes) {
+ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
+                    const ReadOptions& options) {
   if (paths.empty())
     throw Error(ErrorKind::usage, "no input file", {}, "name a file, or - for standard input");
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
     throw Error(ErrorKind::usage, "standard input is named twice", {}, "- can be read once");
   }
   try {
+    InputFiles inputs = find_input_files(paths);
+    std::optional<ByteSource> first = ByteSource::open(inputs.files.front().path);
+    // Standard input cannot be opened again: the first source is handed on as it is.
+    std::mutex first_taken;
+    const auto open = [&](const std::string& path) {
+      if (path == inputs.files.front().path) {
+        const std::lock_guard lock(first_taken);
+        if (first) {
+          ByteSource source = std::move(*first);
+          first.reset();
+          return source;
+        }
+      }
+      return ByteSource::open(path);
+    };
+    // What a folder holds can only be traces; else the first file says what this is.
+    if (!inputs.folders.empty() ||
+        find_trace_reader(first->peek(kHeadBytes), trace_readers()) != nullptr) {
+      return read_trace_set({inputs.files, open, trace_readers()}, notes, options);
+    }
     return read_sources(
-        paths.size(), [&paths](std::size_t i) { return ByteSource::open(paths[i]); }, notes);
+        inputs.files.size(), [&](std::size_t i) { return open(inputs.files[i].path); }, notes);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::io, "not enough memory for the columns of this run", {},
                 "read fewer steps or fewer ranks at a time");

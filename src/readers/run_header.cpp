@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "readers/trace_json.hpp"
 
 namespace mfu {
 
@@ -26,6 +27,8 @@ constexpr double kMostStages = kMostPipelineStages;
 constexpr std::array<std::string_view, 10> kHeaderKeys{
     "schema",     "job",   "model",       "workload",  "hardware",
     "convention", "clock", "parallelism", "time_unit", "waits_in"};
+// Beside them, and of one file alone: what its traces showed.
+constexpr std::string_view kTraceKey = "trace";
 
 // What an absent key means, where that is a value: a file that says it and one that does not agree.
 std::string_view default_text(std::string_view key) {
@@ -324,7 +327,8 @@ void UnknownKeys::report(Notes& notes) const {
 }
 
 bool RunHeader::knows(std::string_view key) noexcept {
-  return std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) != kHeaderKeys.end();
+  return key == kTraceKey ||
+         std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) != kHeaderKeys.end();
 }
 
 bool RunHeader::take(JsonCursor& cursor, std::string_view key) {
@@ -412,6 +416,7 @@ void RunHeader::apply(RunTimings& run, UnknownKeys& unknown, Notes& notes) const
     if (key == "workload") apply_workload(field, run, unknown, notes);
     if (key == "hardware") apply_hardware(field, run, unknown);
     if (key == "parallelism") apply_parallelism(field, run, unknown);
+    if (key == kTraceKey) run.trace = trace_from_json(parsed, field.place(), notes);
     if (key == "convention") run.convention = field.text();
     if (key == "waits_in") {
       run.waits_in = static_cast<WaitsIn>(field.choice(kWaitsIn));

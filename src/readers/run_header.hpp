@@ -1,4 +1,5 @@
-// The header of mfu.run/1: every top-level key but `steps` and `ranks`.
+// The header of mfu.run/1: every top-level key but `steps` and `ranks`. `trace` is one of them that
+// files given together need not share.
 #pragma once
 
 #include <cstdint>

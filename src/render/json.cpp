@@ -186,6 +186,7 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
                          {"derived", section.derived},
                          {"assumed", section.assumed},
                          {"unseen", section.unseen}};
+  if (section.trace) render::json_trace(object, *section.trace);
 }
 
 // Bytes that are not UTF-8 (a name out of a file) become U+FFFD instead of an exception.

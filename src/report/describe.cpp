@@ -10,6 +10,7 @@
 #include "mfu/report.hpp"
 #include "report/certainty.hpp"
 #include "report/impossible.hpp"
+#include "report/trace_wording.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {
@@ -430,6 +431,7 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run) {
   section.derived = certainty.derived;
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
+  section.trace = describe_trace(run);
   return section;
 }
 

@@ -82,6 +82,29 @@ void narrow(std::vector<double>& series, const std::vector<std::size_t>& steps,
   series = std::move(kept);
 }
 
+// The collectives of the steps that stay, the splits of the ranks that stay. A collective stays a
+// matter of all its ranks.
+void narrow(TraceEvidence& trace, const std::vector<std::int64_t>& steps,
+            const std::vector<RankInfo>& ranks, bool fewer_steps) {
+  std::erase_if(trace.ranks, [&ranks](const TraceRank& rank) {
+    return std::none_of(ranks.begin(), ranks.end(),
+                        [&rank](const RankInfo& info) { return info.rank == rank.rank; });
+  });
+  if (!fewer_steps) return;
+  // Sums over the steps that were: no longer of these.
+  for (TraceRank& rank : trace.ranks) {
+    rank.in_steps = {};
+    rank.steps = 0;
+    rank.wait_s.reset();
+  }
+  std::erase_if(trace.list, [&steps](const TraceCollective& one) {
+    return !std::binary_search(steps.begin(), steps.end(), one.step);
+  });
+  trace.paired = static_cast<std::int64_t>(trace.list.size());
+  trace.collectives = trace.paired;
+  count_late(trace);
+}
+
 }  // namespace
 
 RunTimings select(RunTimings run, const Selection& selection, Notes& notes) {
@@ -123,6 +146,7 @@ RunTimings select(RunTimings run, const Selection& selection, Notes& notes) {
               std::to_string(kept_ranks.size()) + " of " + std::to_string(run.ranks.size()) +
                   " recorded ranks are used, as asked; the job's counts stay as declared");
   }
+  if (run.trace) narrow(*run.trace, kept_steps, kept_ranks, fewer_steps);
   run.ranks = std::move(kept_ranks);
   run.steps = std::move(kept_steps);
   return run;

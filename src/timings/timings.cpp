@@ -1,5 +1,8 @@
 #include "mfu/timings.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace mfu {
 
 std::string_view to_string(Axis axis) noexcept {
@@ -45,6 +48,56 @@ std::string_view to_string(ClockRule rule) noexcept {
       return "measured";
   }
   return "";
+}
+
+std::string_view to_string(TraceSteps source) noexcept {
+  switch (source) {
+    case TraceSteps::gpu_annotation:
+      return "gpu-annotation";
+    case TraceSteps::host_annotation:
+      return "host-annotation";
+    case TraceSteps::nvtx:
+      return "nvtx";
+    case TraceSteps::scheduler:
+      return "scheduler";
+    case TraceSteps::captured_span:
+      return "captured-span";
+  }
+  return "";
+}
+
+std::string_view to_string(TracePairing pairing) noexcept {
+  switch (pairing) {
+    case TracePairing::none:
+      return "none";
+    case TracePairing::paired:
+      return "paired";
+    case TracePairing::durations:
+      return "durations";
+    case TracePairing::refused:
+      return "refused";
+  }
+  return "";
+}
+
+void count_late(TraceEvidence& trace) {
+  std::map<std::int64_t, TraceLate> found;
+  trace.nobody_late = 0;
+  for (const TraceCollective& one : trace.list) {
+    if (one.last_ranks.empty()) ++trace.nobody_late;
+    for (const std::int64_t rank : one.last_ranks) {
+      const double late_s = one.late_s.value_or(0.0);
+      TraceLate& late =
+          found.try_emplace(rank, TraceLate{rank, 0, 0.0, late_s, one.index}).first->second;
+      ++late.collectives;
+      late.late_s += late_s;
+    }
+  }
+  trace.late.clear();
+  for (const auto& [rank, late] : found) trace.late.push_back(late);
+  std::stable_sort(
+      trace.late.begin(), trace.late.end(),
+      [](const TraceLate& a, const TraceLate& b) { return a.collectives > b.collectives; });
 }
 
 }  // namespace mfu

@@ -79,7 +79,8 @@ class Hostile(Cli):
         self.check('{"schema":"mfu.run/1","job":' + '{"a":' * 3_000_000)
 
     def test_directory_and_missing_file(self):
-        self.assert_refused(self.mfu("diagnose", str(self.folder)), str(self.folder), "directory")
+        self.assert_refused(self.mfu("diagnose", str(self.folder)), str(self.folder),
+                            "the folder holds no trace")
         self.assert_refused(self.mfu("diagnose", "no-such-file.json"), "no-such-file.json")
 
     def test_unreadable_file(self):

@@ -1,0 +1,40 @@
+#include "read_inputs.hpp"
+
+#include <charconv>
+
+#include "terminal.hpp"
+
+namespace mfu::app {
+
+void add_threads_option(CLI::App& command, std::string& text) {
+  command.add_option("--threads", text, "That read traces side by side (default: all cores)")
+      ->type_name("N");
+}
+
+unsigned parse_threads(const std::string& text, Problems& problems) {
+  constexpr unsigned kMost = 1024;
+  if (text.empty()) return 0;
+  unsigned threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > kMost) {
+    Place place;
+    place.what = "--threads";
+    problems.add(Error(ErrorKind::usage,
+                       "'" + text.substr(0, 80) + "' is no number of threads from 1 to 1024", place,
+                       "write 4, or leave it out"));
+    return 0;
+  }
+  return threads;
+}
+
+ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads, Notes& notes) {
+  ProgressLine line("reading");
+  ReadOptions options;
+  options.threads = threads;
+  options.progress = [&line](const ReadProgress& progress) {
+    line.set(progress.files_read, progress.files);
+  };
+  return read_run(files, notes, options);
+}
+
+}  // namespace mfu::app

@@ -1,0 +1,21 @@
+// Reading a run on the command line: threads, and a line of progress where it takes long.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+#include "mfu/read.hpp"
+#include "options.hpp"
+
+namespace mfu::app {
+
+void add_threads_option(CLI::App& command, std::string& text);
+// 0: as many as the machine has cores.
+[[nodiscard]] unsigned parse_threads(const std::string& text, Problems& problems);
+
+// read_run() with the line.
+[[nodiscard]] ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads,
+                                     Notes& notes);
+
+}  // namespace mfu::app

@@ -1,0 +1,114 @@
+// What profiler traces show beyond the step columns: each rank's own split, and which rank arrived
+// last at which collective. Seconds throughout. Carried by RunTimings, shown by `diagnose`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mfu {
+
+// A window of one rank: window_s = compute_s + exposed_comm_s + exposed_memory_s + idle_s.
+struct TraceSplit {
+  double window_s = 0.0;
+  double compute_s = 0.0;          // at least one compute kernel runs
+  double exposed_comm_s = 0.0;     // communication runs and no compute
+  double exposed_memory_s = 0.0;   // a copy or a set runs and neither of the others
+  double idle_s = 0.0;             // nothing runs
+  double overlapped_comm_s = 0.0;  // communication under compute: part of compute_s
+};
+
+// What the steps of a trace are.
+enum class TraceSteps {
+  gpu_annotation,   // kernels by the step that launched them
+  host_annotation,  // the host's ProfilerStep windows
+  nvtx,             // NVTX ranges
+  scheduler,        // a step field in the events
+  captured_span,    // no steps in the trace: first to last GPU activity, taken as one
+};
+[[nodiscard]] std::string_view to_string(TraceSteps source) noexcept;
+
+struct TraceRank {
+  std::int64_t rank = 0;
+  std::string file;             // as the user named it
+  bool rank_from_name = false;  // else the trace says it
+  TraceSteps steps_from = TraceSteps::captured_span;
+  std::int64_t steps = 0;  // that are used
+  TraceSplit in_steps;     // sum over them
+  // The two definitions of idle that other tools print.
+  TraceSplit gpu_span;          // first to last GPU activity
+  TraceSplit host_windows;      // sum over the host's step windows
+  std::int64_t host_steps = 0;  // 0: the trace has no such windows
+  // Over the used steps; nullopt where waiting cannot be told from transfer.
+  std::optional<double> wait_s;  // in collectives, hidden by compute or not
+};
+
+// What can be said across ranks.
+enum class TracePairing {
+  none,       // no collectives, or one rank: nothing to pair
+  paired,     // the same collectives, and their ends agree: arrival order can be used
+  durations,  // the same collectives (by their numbers), but clocks that do not agree
+  refused,    // which collective of one rank is which of another is not known
+};
+[[nodiscard]] std::string_view to_string(TracePairing pairing) noexcept;
+
+struct TraceCollective {
+  std::int64_t index = 0;  // among all that were paired, by time
+  std::int64_t step = 0;   // id
+  std::string kind;
+  std::string group;                     // empty: not in the trace
+  std::optional<std::int64_t> sequence;  // of its process group
+  std::optional<std::int64_t> bytes;
+  std::int64_t ranks = 0;  // recorded ones that took part
+  // The last to arrive; several where the ends do not resolve their order; empty: all arrived
+  // together, or arrival order cannot be used.
+  std::vector<std::int64_t> last_ranks;
+  std::optional<double> late_s;        // latest start less earliest start
+  double transfer_s = 0.0;             // shortest duration of the group
+  double longest_wait_s = 0.0;         // longest duration less shortest
+  std::int64_t longest_waiter = 0;     // rank
+  std::int64_t shortest_rank = 0;      // rank whose duration is the transfer
+  std::optional<double> end_spread_s;  // latest end less earliest end, offsets removed
+};
+
+// How often a rank was the last.
+struct TraceLate {
+  std::int64_t rank = 0;
+  std::int64_t collectives = 0;  // in which it was last, alone or with others
+  double late_s = 0.0;           // sum over them, against the first to arrive
+  double first_late_s = 0.0;     // in the first of them
+  std::int64_t first_index = 0;
+};
+
+struct TraceEvidence {
+  std::vector<TraceRank> ranks;  // ascending
+  std::optional<std::int64_t> world_size;
+
+  TracePairing pairing = TracePairing::none;
+  bool by_sequence = false;      // the traces number their collectives; else by order
+  std::string reason;            // why not `paired`, one clause; else empty
+  std::int64_t collectives = 0;  // of the rank that has most, within the used steps
+  std::int64_t paired = 0;       // of them
+  // Share of the communication kernels' time that is paired, and whether it is enough for a wait
+  // series of its own.
+  double paired_share = 0.0;
+  bool waits_separate = false;
+
+  // How well the ends agree, and what was removed so that they do.
+  std::optional<double> end_spread_s;     // median over the paired collectives
+  std::optional<double> end_tolerance_s;  // beyond it two spans are not one collective
+  std::optional<double> clock_offset_s;   // largest offset between two ranks that was removed
+  std::vector<TraceLate> late;            // by number of collectives, most first
+  std::int64_t nobody_late = 0;           // collectives at which all arrived together
+
+  std::vector<TraceCollective> list;  // by time; the first kMostTraceCollectives
+};
+inline constexpr std::size_t kMostTraceCollectives = 4096;
+
+// Fills `late` and `nobody_late` from `list`.
+void count_late(TraceEvidence& trace);
+
+}  // namespace mfu

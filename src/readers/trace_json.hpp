@@ -1,0 +1,20 @@
+// The additive key `trace` of mfu.run/1: what traces show beside the columns. Written by
+// `mfu reduce`, read back so that a reduced run gives the report that its traces give.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "mfu/error.hpp"
+#include "mfu/trace.hpp"
+
+namespace mfu {
+
+// `notes`: what reading the traces had to say; it would be lost with them.
+[[nodiscard]] nlohmann::ordered_json trace_to_json(const TraceEvidence& trace, const Notes& notes);
+
+// Throws Error{format} at `place` when a value is not of its kind. Absent keys keep their defaults.
+[[nodiscard]] TraceEvidence trace_from_json(const nlohmann::json& value, const Place& place,
+                                            Notes& notes);
+
+}  // namespace mfu
