@@ -13,6 +13,6 @@
 #include "mfu/report.hpp"
 #include "mfu/telemetry.hpp"
 #include "mfu/timings.hpp"
-#include "mfu/user_chips.hpp"
 #include "mfu/trace.hpp"
+#include "mfu/user_chips.hpp"
 #include "mfu/version.hpp"

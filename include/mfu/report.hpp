@@ -52,6 +52,13 @@ struct TraceSection {
   std::vector<Line> lines;
 };
 
+// The recorded schedule of a pipeline, replayed.
+struct ReplaySection {
+  PipelineReplay replay;
+  std::string title;
+  std::vector<TraceSection::Line> lines;
+};
+
 struct DiagnoseSection {
   Diagnosis diagnosis;
   std::string title;       // model, GPUs, peak
@@ -74,6 +81,7 @@ struct DiagnoseSection {
   std::string refuted_by;
   std::vector<FindingText> finding_texts;          // one for each diagnosis.findings
   std::string measured, derived, assumed, unseen;  // how sure
+  std::optional<ReplaySection> replay;             // where the run comes from a timeline
   std::optional<TraceSection> trace;               // where the run comes from traces
 };
 

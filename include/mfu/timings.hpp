@@ -162,6 +162,8 @@ struct RunTimings {
 
   // Where the run comes from profiler traces: what they show beside the columns.
   std::optional<TraceEvidence> trace;
+  // Where the run comes from a pipeline timeline: its schedule, replayed.
+  std::optional<PipelineReplay> replay;
 
   // Bytes held by the columns above.
   [[nodiscard]] std::size_t column_bytes() const noexcept;

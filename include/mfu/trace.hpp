@@ -111,4 +111,23 @@ inline constexpr std::size_t kMostTraceCollectives = 4096;
 // Fills `late` and `nobody_late` from `list`.
 void count_late(TraceEvidence& trace);
 
+// A recorded pipeline schedule, replayed with other durations. Means over the steps.
+struct PipelineReplay {
+  struct Part {
+    std::string name;
+    double slowdown = 0.0;  // the ideal with this part's own durations, over the ideal
+  };
+  std::int64_t steps = 0;
+  double recorded_step_s = 0.0;
+  double replayed_step_s = 0.0;  // own durations, nothing between the operations
+  double ideal_step_s = 0.0;     // each kind of compute at its mean, of communication at its median
+  double balanced_stages_step_s = 0.0;      // compute spread evenly over the stages of a pipeline
+  double no_waits_step_s = 0.0;             // the busiest worker's own operations
+  std::optional<std::int64_t> worst_rank;   // whose compute, at its peers' median, leaves least
+  double worst_rank_at_peers_step_s = 0.0;  // that is left then
+  std::vector<Part> by_dp, by_stage, by_op_type;
+  [[nodiscard]] double slowdown() const { return replayed_step_s / ideal_step_s; }
+  [[nodiscard]] double launch_slowdown() const { return recorded_step_s / replayed_step_s; }
+};
+
 }  // namespace mfu

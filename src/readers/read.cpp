@@ -9,7 +9,9 @@
 
 #include "readers/input_files.hpp"
 #include "readers/reader.hpp"
+#include "readers/timeline_run.hpp"
 #include "readers/trace_set.hpp"
+#include "traces/timeline.hpp"
 
 namespace mfu {
 
@@ -138,6 +140,14 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
     if (!inputs.folders.empty() ||
         find_trace_reader(first->peek(kHeadBytes), trace_readers()) != nullptr) {
       return read_trace_set({inputs.files, open, trace_readers()}, notes, options);
+    }
+    if (traces::sniff_timeline(first->peek(kHeadBytes))) {
+      if (inputs.files.size() > 1) {
+        throw Error(ErrorKind::usage, "a pipeline timeline holds a whole job",
+                    Place{.file = inputs.files.front().path}, "give one timeline at a time");
+      }
+      ByteSource source = open(inputs.files.front().path);
+      return read_timeline_run(source, notes);
     }
     return read_sources(
         inputs.files.size(), [&](std::size_t i) { return open(inputs.files[i].path); }, notes);

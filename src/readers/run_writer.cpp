@@ -177,6 +177,7 @@ std::string write_run(const RunTimings& run, const Notes& notes) {
   if (Json value = parallelism_of(run.parallelism); !value.empty()) add("parallelism", value);
   add("time_unit", "s");
   if (run.waits_in_given) add("waits_in", word(run.waits_in));
+  if (run.replay) add("replay", replay_to_json(*run.replay));
   if (run.trace) add("trace", trace_to_json(*run.trace, notes));
   add("steps", Json(run.steps));
   out += "\"ranks\":[";

@@ -239,4 +239,64 @@ TraceEvidence trace_from_json(const json& value, const Place& place, Notes& note
   }
 }
 
+namespace {
+
+Written parts_to_json(const std::vector<PipelineReplay::Part>& parts) {
+  Written list = Written::array();
+  for (const PipelineReplay::Part& part : parts) {
+    list.push_back({{"name", part.name}, {"slowdown", part.slowdown}});
+  }
+  return list;
+}
+
+std::vector<PipelineReplay::Part> parts_from_json(const json& object, const char* key) {
+  std::vector<PipelineReplay::Part> parts;
+  each_of(object, key, [&](const json& element) {
+    PipelineReplay::Part& part = parts.emplace_back();
+    take(element, "name", part.name);
+    take(element, "slowdown", part.slowdown);
+  });
+  return parts;
+}
+
+}  // namespace
+
+nlohmann::ordered_json replay_to_json(const PipelineReplay& replay) {
+  return {{"steps", replay.steps},
+          {"recorded_step_s", replay.recorded_step_s},
+          {"replayed_step_s", replay.replayed_step_s},
+          {"ideal_step_s", replay.ideal_step_s},
+          {"balanced_stages_step_s", replay.balanced_stages_step_s},
+          {"no_waits_step_s", replay.no_waits_step_s},
+          {"worst_rank", number(replay.worst_rank)},
+          {"worst_rank_at_peers_step_s", replay.worst_rank_at_peers_step_s},
+          {"by_dp", parts_to_json(replay.by_dp)},
+          {"by_stage", parts_to_json(replay.by_stage)},
+          {"by_op_type", parts_to_json(replay.by_op_type)}};
+}
+
+PipelineReplay replay_from_json(const json& value, const Place& place) {
+  try {
+    PipelineReplay replay;
+    take(value, "steps", replay.steps);
+    take(value, "recorded_step_s", replay.recorded_step_s);
+    take(value, "replayed_step_s", replay.replayed_step_s);
+    take(value, "ideal_step_s", replay.ideal_step_s);
+    take(value, "balanced_stages_step_s", replay.balanced_stages_step_s);
+    take(value, "no_waits_step_s", replay.no_waits_step_s);
+    take(value, "worst_rank", replay.worst_rank);
+    take(value, "worst_rank_at_peers_step_s", replay.worst_rank_at_peers_step_s);
+    replay.by_dp = parts_from_json(value, "by_dp");
+    replay.by_stage = parts_from_json(value, "by_stage");
+    replay.by_op_type = parts_from_json(value, "by_op_type");
+    const bool sound =
+        replay.recorded_step_s > 0.0 && replay.replayed_step_s > 0.0 && replay.ideal_step_s > 0.0;
+    if (!sound) throw Error(ErrorKind::format, "a replay without steps of a length", place);
+    return replay;
+  } catch (const json::exception&) {
+    throw Error(ErrorKind::format, "a value is not of its kind", place,
+                "reduce the timeline again with this version");
+  }
+}
+
 }  // namespace mfu

@@ -17,4 +17,8 @@ namespace mfu {
 [[nodiscard]] TraceEvidence trace_from_json(const nlohmann::json& value, const Place& place,
                                             Notes& notes);
 
+// The additive key `replay`.
+[[nodiscard]] nlohmann::ordered_json replay_to_json(const PipelineReplay& replay);
+[[nodiscard]] PipelineReplay replay_from_json(const nlohmann::json& value, const Place& place);
+
 }  // namespace mfu

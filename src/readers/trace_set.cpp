@@ -26,7 +26,8 @@ constexpr std::size_t kHeadBytes = 256 * 1024;
 std::vector<traces::RankTrace> read_kineto_file(ByteSource& source, Notes& notes) {
   return {traces::read_kineto(source, notes)};
 }
-constexpr std::array<TraceReader, 1> kTraceReaders{{{"kineto", traces::sniff_kineto, read_kineto_file}}};
+constexpr std::array<TraceReader, 1> kTraceReaders{
+    {{"kineto", traces::sniff_kineto, read_kineto_file}}};
 
 struct FileResult {
   std::optional<InputInfo> input;  // absent: no trace, left out

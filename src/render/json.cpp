@@ -186,6 +186,7 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
                          {"derived", section.derived},
                          {"assumed", section.assumed},
                          {"unseen", section.unseen}};
+  if (section.replay) render::json_replay(object, *section.replay);
   if (section.trace) render::json_trace(object, *section.trace);
 }
 

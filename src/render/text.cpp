@@ -198,6 +198,7 @@ void diagnose(Screen& screen, const DiagnoseSection& section) {
   table(screen, section);
   screen.blank();
   verdict(screen, section);
+  if (section.replay) text_replay(screen, *section.replay);
   if (section.trace) text_trace(screen, *section.trace);
   how_sure(screen, section);
 }

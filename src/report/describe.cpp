@@ -10,6 +10,7 @@
 #include "mfu/report.hpp"
 #include "report/certainty.hpp"
 #include "report/impossible.hpp"
+#include "report/replay_wording.hpp"
 #include "report/trace_wording.hpp"
 #include "report/wording.hpp"
 
@@ -432,6 +433,7 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run) {
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
   section.trace = describe_trace(run);
+  section.replay = describe_replay(run, section.diagnosis);
   return section;
 }
 

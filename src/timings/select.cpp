@@ -146,6 +146,7 @@ RunTimings select(RunTimings run, const Selection& selection, Notes& notes) {
               std::to_string(kept_ranks.size()) + " of " + std::to_string(run.ranks.size()) +
                   " recorded ranks are used, as asked; the job's counts stay as declared");
   }
+  if (fewer_steps || kept_ranks.size() != run.recorded_ranks) run.replay.reset();
   if (run.trace) narrow(*run.trace, kept_steps, kept_ranks, fewer_steps);
   run.ranks = std::move(kept_ranks);
   run.steps = std::move(kept_steps);

@@ -99,8 +99,4 @@ if __name__ == "__main__":
     if not KINETO.is_dir():
         print("skipped: the shared corpus is not here")
         sys.exit(77)
-    # Until the reader of Kineto traces is in this build. To be removed with it.
-    if b"schema is missing" in run("diagnose", str(KINETO / "mi210_gpu_only.json.gz")).stderr:
-        print("skipped: no reader of Kineto traces in this build")
-        sys.exit(77)
     sys.exit(unittest.main())

@@ -1,0 +1,71 @@
+#include "report/replay_wording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "mfu/quantity.hpp"
+
+namespace mfu {
+namespace {
+
+// A part counts from 1 % of the ideal step.
+constexpr double kLeastSlowdown = 1.01;
+constexpr std::size_t kMostParts = 3;
+
+std::string seconds(double value) { return format_seconds(value); }
+
+std::string saved(double left, double of) {
+  return fmt::format("{} ({} less)", seconds(left), format_percent(1.0 - left / of));
+}
+
+std::string parts_text(std::string_view what, std::vector<PipelineReplay::Part> parts) {
+  std::erase_if(parts, [](const auto& part) { return part.slowdown < kLeastSlowdown; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.slowdown > b.slowdown; });
+  if (parts.size() > kMostParts) parts.resize(kMostParts);
+  std::string text;
+  for (const auto& part : parts) {
+    text +=
+        fmt::format("{}{} {} x {:.3f}", text.empty() ? "" : ", ", what, part.name, part.slowdown);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<ReplaySection> describe_replay(const RunTimings& run, const Diagnosis& diagnosis) {
+  if (!run.replay) return std::nullopt;
+  ReplaySection section;
+  section.replay = *run.replay;
+  section.title = "Replay of the recorded schedule";
+  const PipelineReplay& r = section.replay;
+  const auto add = [&section](std::string label, std::string text) {
+    if (!text.empty()) section.lines.push_back({std::move(label), std::move(text)});
+  };
+  add("step",
+      fmt::format("{} recorded, {} with nothing between the operations (x {:.4f})",
+                  seconds(r.recorded_step_s), seconds(r.replayed_step_s), r.launch_slowdown()));
+  add("ideal", fmt::format("{}: each kind of compute at its mean, of communication at its median; "
+                           "slowdown x {:.3f}",
+                           seconds(r.ideal_step_s), r.slowdown()));
+  std::string by = parts_text("stage", r.by_stage);
+  for (const std::string& more : {parts_text("dp", r.by_dp), parts_text("", r.by_op_type)}) {
+    if (!more.empty()) by += (by.empty() ? "" : "; ") + more;
+  }
+  add("by part", by.empty() ? "no part alone slows the ideal by 1 %" : by);
+  if (r.worst_rank) {
+    add("one rank", fmt::format("rank {} at its peers' median leaves {}", *r.worst_rank,
+                                saved(r.worst_rank_at_peers_step_s, r.replayed_step_s)));
+  }
+  add("stages", fmt::format("compute spread evenly over the stages leaves {}",
+                            saved(r.balanced_stages_step_s, r.replayed_step_s)));
+  add("no waits", fmt::format("the busiest rank alone has {}", seconds(r.no_waits_step_s)));
+  if (diagnosis.verdict.recoverable) {
+    add("table", fmt::format("the columns alone say {} for the verdict's cause",
+                             seconds(diagnosis.verdict.recoverable->step_seconds)));
+  }
+  return section;
+}
+
+}  // namespace mfu
