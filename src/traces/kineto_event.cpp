@@ -258,7 +258,7 @@ std::optional<std::int64_t> nanoseconds_of(std::string_view text) {
     const auto digit = static_cast<unsigned>(*at - '0');
     if (digit < 10) {
       any = true;
-      if (digits < 18) {
+      if (digits < 19) {  // fits 64 bits
         value = value * 10 + digit;
         if (value != 0) ++digits;
         if (point) --exponent;
