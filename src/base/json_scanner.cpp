@@ -275,8 +275,14 @@ bool JsonScanner::take_event() {
     if (close != nullptr) {
       if (size_ - at_ - length > kLookahead || !more()) break;
     } else if (!more()) {
-      note(JsonOddity::truncated, at_);
-      state_ = State::done;
+      // The last event is cut off, unless others stand behind it: then its quotes are broken.
+      if (!boundary_ahead()) {
+        note(JsonOddity::truncated, at_);
+        state_ = State::done;
+      } else {
+        note(JsonOddity::malformed_event, at_);
+        (void)resync(at_);
+      }
       return false;
     }
   }
@@ -308,6 +314,19 @@ void JsonScanner::reject() {
   at_ = static_cast<std::size_t>(text_.data() - buffer_.data());
   note(JsonOddity::malformed_event, at_);
   (void)resync(at_);
+}
+
+// Whether a boundary follows in the window, which holds everything up to the end of the bytes.
+bool JsonScanner::boundary_ahead() const {
+  const char* const end = buffer_.data() + size_;
+  for (const char* at = buffer_.data() + at_; at < end; ++at) {
+    at = static_cast<const char*>(std::memchr(at, '}', static_cast<std::size_t>(end - at)));
+    if (at == nullptr) return false;
+    const char* next = nullptr;
+    const Boundary found = boundary_at(at, end, true, next);
+    if (found == Boundary::event || found == Boundary::closing) return true;
+  }
+  return false;
 }
 
 // Goes to the next boundary between events behind `from`, by what stands there and not by counting

@@ -86,6 +86,7 @@ class JsonScanner {
   [[nodiscard]] bool next_event();
   [[nodiscard]] bool next_field();
   [[nodiscard]] bool take_event();
+  [[nodiscard]] bool boundary_ahead() const;
   bool resync(std::size_t from);
   bool find_events();
   bool pass_key();
