@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_scanner.hpp"
 
 using namespace mfu;
@@ -52,7 +53,7 @@ TEST_CASE("events and wanted metadata are found, before and behind the events") 
   const std::string expected =
       "meta={\"a\": [1, \"]}\"]}\n{\"ph\":\"X\",\"name\":\"f{\\\"}\"}\n"
       "{\"ph\":\"M\",\"args\":{\"x\":{}}}\nafter=12\n";
-  for (const std::size_t window : {1, 2, 3, 7, 64, 100, 4096}) {
+  for (const std::size_t window : {1U, 2U, 3U, 7U, 64U, 100U, 4096U}) {
     CAPTURE(window);
     CHECK(scanned(text, window) == expected);
   }
@@ -83,7 +84,7 @@ TEST_CASE("what is odd is counted with the place of the first") {
 
 TEST_CASE("broken quotes cost the event and no other") {
   const std::string good = "{\"ph\":\"X\",\n\"name\":\"k\"}";
-  for (const std::size_t window : {1, 50, 4096}) {
+  for (const std::size_t window : {1U, 50U, 4096U}) {
     CAPTURE(window);
     // An odd quote; the line ends give it away.
     CHECK(events("{\"ph\":\"X\",\n\"name\":\"a\"b\",\n\"ts\":1},\n" + good + ",\n" + good,
