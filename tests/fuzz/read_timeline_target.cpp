@@ -1,0 +1,63 @@
+// Whatever the bytes are: a timeline whose workers' times sum to the step and whose replay is
+// finite, or an mfu::Error; and the size of the window changes neither. Build with
+// -fsanitize=fuzzer for libFuzzer; replay.cpp runs it as an ordinary test.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfu/error.hpp"
+#include "traces/replay.hpp"
+#include "traces/timeline.hpp"
+#include "traces/timeline_split.hpp"
+
+namespace {
+
+using mfu::traces::Timeline;
+using mfu::traces::WorkerStep;
+
+std::string outcome(std::string_view bytes, std::size_t window) {
+  mfu::Notes notes;
+  std::string text;
+  try {
+    mfu::ByteSource source = mfu::ByteSource::from_memory(bytes, "timeline.json");
+    mfu::JsonCursor::Limits limits;
+    limits.window = window;
+    const Timeline timeline = mfu::traces::read_timeline(source, notes, limits);
+    for (const auto& step : mfu::traces::split_timeline(timeline)) {
+      for (const WorkerStep& worker : step) {
+        const double sum = worker.compute_s + worker.comm_s + worker.wait_s + worker.stall_s;
+        if (worker.compute_s < 0 || worker.comm_s < 0 || worker.wait_s < 0 || worker.stall_s < 0) {
+          std::abort();
+        }
+        if (std::fabs(sum - worker.step_s) > 1e-9 * (1 + std::fabs(worker.step_s)) + 1e-6) {
+          std::abort();
+        }
+        text += std::to_string(worker.wait_s) + " ";
+      }
+    }
+    std::vector<std::int64_t> ranks(timeline.workers.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const mfu::PipelineReplay replay = mfu::traces::replay_timeline(timeline, ranks);
+    if (!std::isfinite(replay.replayed_step_s) || replay.replayed_step_s < 0) std::abort();
+    text += std::to_string(replay.replayed_step_s);
+  } catch (const mfu::Error& error) {
+    text = error.what();
+  }
+  for (const mfu::Note& note : notes.all()) text += "\n" + note.code + std::to_string(note.count);
+  return text;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  (void)mfu::traces::sniff_timeline(bytes);
+  if (outcome(bytes, 256 * 1024) != outcome(bytes, 1)) std::abort();
+  return 0;
+}
