@@ -107,9 +107,6 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
   PeakUsed peak;
   const std::span<const Chip> user = user_chips(text.chips, notes, files);
   const ObservedDevices observed = observe(text.telemetry, user, notes, files);
-  for (const std::string& conflict : observed.conflicts) {
-    notes.add("device-conflict", Severity::info, conflict, at("--telemetry"));
-  }
   if (!text.precision.empty()) {
     std::vector<PrecisionShare> mix = parse_precision_mix(text.precision, at("--precision"));
     const auto most = std::max_element(
@@ -117,11 +114,14 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
     peak.precision = most->precision;
     if (mix.size() > 1) peak.mix = std::move(mix);
   }
-  peak.clock = parse_clock(text.clock, observed.measured_mhz);
   if (!text.chip.empty() || !text.telemetry.empty()) {
     const ChipMatch match =
         text.chip.empty() ? only_chip(observed) : chip_of(text.chip, "--chip", "--peak", user);
     peak.chip = match.chip;
+    // What the device says of itself against what was asked: shown, and refused by --strict.
+    for (const std::string& doubt : doubts(observed, *match.chip)) {
+      notes.add("device-conflict", Severity::assumption, doubt, at("--telemetry"));
+    }
     if (!match.same_peak_ids.empty()) {
       notes.add(
           "chip-taken", Severity::info,
@@ -130,6 +130,7 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
     }
     if (!match.remark.empty()) notes.add("chip-name", Severity::info, match.remark, at("--chip"));
   }
+  peak.clock = parse_clock(text.clock, observed, peak.chip);
   if (!text.peak.empty()) {
     if (peak.mix.size() > 1) {
       throw Error(ErrorKind::usage, "a given peak is of one precision", at("--precision"),
@@ -160,7 +161,7 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
   peak.flops = found.flops;
   if (found.clock_mhz > 0.0) peak.clock_mhz = found.clock_mhz;
   if (found.above_max) {
-    notes.add("clock-above-max", Severity::info,
+    notes.add("clock-above-max", Severity::assumption,
               fmt::format("{:.6g} MHz is above the {:.6g} MHz that {} runs at most",
                           found.clock_mhz, peak.chip->max_mhz, peak.chip->id),
               at("--clock"));

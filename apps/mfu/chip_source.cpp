@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "base/robust.hpp"
@@ -65,50 +66,96 @@ ObservedDevices observe(const std::string& path, std::span<const Chip> user, Not
   InputInfo info;
   info.path = path;
   info.format = "nvidia-smi";
+  std::error_code ignored;
+  const auto bytes = std::filesystem::file_size(path, ignored);
+  if (!ignored) info.bytes = bytes;
   files.push_back(std::move(info));
-  std::vector<double> clocks;
+  observed.path = path;
   for (const DeviceReading& reading : readings) {
-    if (!reading.sm_clock_mhz.empty()) clocks.push_back(median(reading.sm_clock_mhz));
+    ObservedDevices::Device& device = observed.devices.emplace_back();
+    if (!reading.sm_clock_mhz.empty()) device.clock_mhz = median(reading.sm_clock_mhz);
+    observed.idle_samples += reading.idle_samples;
+    observed.sliced = observed.sliced || reading.mig;
     if (reading.facts.name.empty() && !reading.facts.pci_device) continue;
-    observed.chips.push_back(match_device(reading.facts, at("--telemetry"), user));
-    for (std::string& conflict : conflicts(*observed.chips.back().chip, reading.facts)) {
+    device.match = match_device(reading.facts, at("--telemetry"), user);
+    for (std::string& conflict : conflicts(*device.match.chip, reading.facts)) {
       if (std::find(observed.conflicts.begin(), observed.conflicts.end(), conflict) ==
           observed.conflicts.end()) {
         observed.conflicts.push_back(std::move(conflict));
       }
     }
   }
-  if (!clocks.empty()) observed.measured_mhz = median_inplace(clocks);
   return observed;
 }
 
-Clock parse_clock(const std::string& text, const std::optional<double>& measured_mhz) {
+std::optional<double> ObservedDevices::measured_mhz(const Chip* chip) const {
+  std::vector<double> clocks;
+  for (const Device& device : devices) {
+    const bool other =
+        chip != nullptr && device.match.chip != nullptr && device.match.chip != chip &&
+        std::find(device.match.same_peak_ids.begin(), device.match.same_peak_ids.end(), chip->id) ==
+            device.match.same_peak_ids.end();
+    if (!other && device.clock_mhz) clocks.push_back(*device.clock_mhz);
+  }
+  if (clocks.empty()) return {};
+  return median_inplace(clocks);
+}
+
+std::vector<std::string> doubts(const ObservedDevices& observed, const Chip& chip) {
+  std::vector<std::string> found = observed.conflicts;
+  for (const ObservedDevices::Device& seen : observed.devices) {
+    if (seen.match.chip == nullptr || seen.match.chip == &chip) continue;
+    // A slice of it is named by its own row.
+    if (chip.id.starts_with(seen.match.chip->id)) continue;
+    found.push_back(fmt::format("The telemetry is of {}, not of {}", seen.match.chip->id, chip.id));
+    break;
+  }
+  if (observed.sliced && chip.id.find("-mig-") == std::string_view::npos) {
+    found.push_back(
+        fmt::format("The device is cut into slices (MIG): a job on one has a share of this peak; "
+                    "name it, as in "
+                    "\"{} MIG 3g.40gb\"",
+                    chip.name));
+  }
+  return found;
+}
+
+Clock parse_clock(const std::string& text, const ObservedDevices& observed, const Chip* chip) {
   if (text.empty() || text == "datasheet") return {ClockRule::datasheet, 0.0};
   if (text == "max") return {ClockRule::max, 0.0};
   if (text == "base") return {ClockRule::base, 0.0};
-  if (text == "measured") {
-    if (measured_mhz) return {ClockRule::measured, *measured_mhz};
+  if (text != "measured") return {ClockRule::mhz, parse_megahertz(text, "--clock")};
+  if (const std::optional<double> mhz = observed.measured_mhz(chip)) {
+    return {ClockRule::measured, *mhz};
+  }
+  if (observed.path.empty()) {
     throw Error(ErrorKind::usage, "a measured clock needs telemetry under load", at("--clock"),
-                "--telemetry smi.csv (nvidia-smi --query-gpu=name,clocks.sm,utilization.gpu "
+                "--telemetry smi.csv (nvidia-smi --query-gpu=index,name,clocks.sm,utilization.gpu "
                 "--format=csv -l 1), or the clock in MHz: 1755");
   }
-  return {ClockRule::mhz, parse_megahertz(text, "--clock")};
+  throw Error(ErrorKind::usage,
+              observed.idle_samples > 0
+                  ? fmt::format("the telemetry has no SM clock under load: {} samples are idle",
+                                observed.idle_samples)
+                  : std::string("the telemetry has no SM clock under load of this chip"),
+              at("--telemetry"), "record clocks.sm and utilization.gpu while the job runs");
 }
 
 ChipMatch only_chip(const ObservedDevices& observed) {
-  if (observed.chips.empty()) {
-    throw Error(
-        ErrorKind::usage, "no device in the file has a name", at("--telemetry"),
-        "query the name too: nvidia-smi --query-gpu=name,... --format=csv; or name the chip");
-  }
-  for (const ChipMatch& match : observed.chips) {
-    if (match.chip == observed.chips.front().chip) continue;
+  const ObservedDevices::Device* first = nullptr;
+  for (const ObservedDevices::Device& device : observed.devices) {
+    if (device.match.chip == nullptr) continue;
+    if (first == nullptr) first = &device;
+    if (device.match.chip == first->match.chip) continue;
     throw Error(ErrorKind::usage,
-                fmt::format("the devices in the file are {} and {}",
-                            observed.chips.front().chip->id, match.chip->id),
+                fmt::format("the devices in the file are {} and {}", first->match.chip->id,
+                            device.match.chip->id),
                 at("--telemetry"), "name the chip that is meant");
   }
-  return observed.chips.front();
+  if (first != nullptr) return first->match;
+  throw Error(ErrorKind::usage, "no device in the file has a name", at("--telemetry"),
+              "query the name too: nvidia-smi --query-gpu=index,name,... --format=csv; or name the "
+              "chip");
 }
 
 }  // namespace mfu::app

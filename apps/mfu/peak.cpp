@@ -37,18 +37,14 @@ void resolve_chip(const PeakText& text, const ObservedDevices& observed, PeakQue
   ChipMatch match;
   if (!text.names.empty()) {
     match = chip_of(text.names.front(), "CHIP", "the option --peak of mfu calc:", query.user_chips);
-    for (const ChipMatch& seen : observed.chips) {
-      if (seen.chip == match.chip) continue;
-      query.remarks.push_back(
-          fmt::format("The telemetry is of {}, not of {}", seen.chip->id, match.chip->id));
-      break;
-    }
   } else if (!text.telemetry.empty()) {
     match = only_chip(observed);
   } else {
     return;
   }
   query.chip = match.chip;
+  for (std::string& doubt : doubts(observed, *match.chip))
+    query.remarks.push_back(std::move(doubt));
   query.devices_in_name = match.devices_in_name;
   if (!match.remark.empty()) query.remarks.push_back(match.remark);
   if (!match.same_peak_ids.empty()) {
@@ -73,7 +69,6 @@ int run_peak(const CLI::App& command, const PeakText& text) {
   problems.attempt([&] { query.user_chips = user_chips(text.chips, notes, report.inputs); });
   problems.attempt(
       [&] { observed = observe(text.telemetry, query.user_chips, notes, report.inputs); });
-  problems.attempt([&] { query.clock = parse_clock(text.clock, observed.measured_mhz); });
   problems.attempt([&] {
     if (!text.precision.empty()) query.mix = parse_precision_mix(text.precision, at("--precision"));
   });
@@ -81,8 +76,9 @@ int run_peak(const CLI::App& command, const PeakText& text) {
     if (!text.tflops.empty()) query.flops = parse_flops(text.tflops, "--tflops");
   });
   problems.throw_if_any();
-  for (const std::string& conflict : observed.conflicts) query.remarks.push_back(conflict);
   problems.attempt([&] { resolve_chip(text, observed, query); });
+  problems.throw_if_any();
+  problems.attempt([&] { query.clock = parse_clock(text.clock, observed, query.chip); });
   problems.attempt([&] {
     if (text.units.empty()) return;
     const double units = parse_count(text.units, "--units");

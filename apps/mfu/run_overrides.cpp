@@ -44,7 +44,7 @@ constexpr std::array kOptions{
 // The file's telemetry has the clock, so "measured" needs none here.
 Clock clock_of(const std::string& text) {
   if (text == "measured") return {ClockRule::measured, 0.0};
-  return parse_clock(text, {});
+  return parse_clock(text, {}, nullptr);
 }
 
 std::string shown(const std::optional<double>& value) {

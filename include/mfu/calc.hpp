@@ -172,6 +172,8 @@ enum class ExcuseKind {
   gpus,          // the throughput is that of `count` GPUs
   accumulation,  // counted once too often
   sparse,        // the sparse peak
+  clock,         // the GPU ran faster than the peak's clock: `count` MHz at least
+  package,       // the figure is of all `count` devices of what is sold as one
   other_chip,    // `chip`
   other_precision,
   given_peak,  // twice the given peak

@@ -120,6 +120,39 @@ void add_chip_excuses(const PeakUsed& peak, double work, std::vector<Excuse>& ex
   }
 }
 
+// Sparse figures, faster clocks and cards of several devices, where the chip has them.
+void add_device_excuses(const PeakUsed& peak, double mfu, std::vector<Excuse>& excuses) {
+  const Excuse sparse{ExcuseKind::sparse, mfu / 2, 0, nullptr, {}, 2 * peak.flops};
+  if (peak.chip == nullptr || peak.given) {
+    excuses.push_back(sparse);
+    return;
+  }
+  const Chip& chip = *peak.chip;
+  const Precision precision = peak.precision.value_or(Precision::bf16);
+  try {
+    const Peak most = peak_at(chip, precision, {ClockRule::max, 0.0});
+    if (peak.mix.size() < 2 && most.flops > mfu * peak.flops) {
+      excuses.push_back({ExcuseKind::clock,
+                         mfu * peak.flops / most.flops,
+                         clock_for(chip, precision, mfu * peak.flops),
+                         &chip,
+                         {},
+                         most.flops});
+    }
+  } catch (const Error&) {
+    // No maximum clock, or no clock at all: nothing to say about it.
+  }
+  if (chip.package.devices > 1) {
+    excuses.push_back({ExcuseKind::package,
+                       mfu / chip.package.devices,
+                       static_cast<double>(chip.package.devices),
+                       &chip,
+                       {},
+                       chip.package.devices * peak.flops});
+  }
+  if (has_sparse_figure(chip, precision)) excuses.push_back(sparse);
+}
+
 }  // namespace
 
 std::string precision_text(const PeakUsed& peak) {
@@ -206,7 +239,7 @@ std::vector<Excuse> excuses_for(const Calculation& calculation) {
   if (input.peak->given) {
     excuses.push_back({ExcuseKind::given_peak, *mfu / 2, 0, nullptr, {}, 2 * input.peak->flops});
   }
-  excuses.push_back({ExcuseKind::sparse, *mfu / 2, 0, nullptr, {}, 2 * input.peak->flops});
+  add_device_excuses(*input.peak, *mfu, excuses);
   std::erase_if(excuses,
                 [](const Excuse& excuse) { return !(excuse.would_be > 0) || excuse.would_be > 1; });
   std::stable_partition(excuses.begin(), excuses.end(),

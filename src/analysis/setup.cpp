@@ -5,6 +5,7 @@
 
 #include "analysis/job.hpp"
 #include "base/robust.hpp"
+#include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
 
 namespace mfu::analysis {
@@ -32,6 +33,38 @@ double measured_mhz(const RunTimings& run) {
     if (!clocks.empty()) levels.push_back(median_inplace(clocks));
   }
   return levels.empty() ? 0.0 : median_inplace(levels);
+}
+
+// A given peak is taken as it is; what is odd about it is said.
+void note_given_peak(const Setup& setup, const Clock& clock, Notes& notes) {
+  const Place place{.what = "hardware.peak_tflops"};
+  Precision precision = Precision::bf16;
+  try {
+    if (!setup.precision.empty()) precision = parse_precision(setup.precision);
+  } catch (const Error&) {
+    return;  // of a precision that has no name here, or of several
+  }
+  if (const auto sparse = sparse_figure(*setup.peak_flops_per_gpu, precision)) {
+    notes.add("sparse-peak", Severity::assumption,
+              "the given peak is the 2:4 sparse " + std::string(to_string(precision)) +
+                  " figure of " + std::string(sparse->chip->id) +
+                  ", twice the dense one: MFU against the dense peak is twice as high",
+              place);
+  } else if (setup.chip != nullptr) {
+    const PrecisionRate* rate = rate_of(*setup.chip, precision);
+    const double given = *setup.peak_flops_per_gpu;
+    if (rate == nullptr || given > 1.3 * rate->datasheet_flops ||
+        given < 0.5 * rate->datasheet_flops) {
+      notes.add("peak-disagrees", Severity::assumption,
+                "the given peak is far from the dense " + std::string(to_string(precision)) +
+                    " figure of " + std::string(setup.chip->id),
+                place);
+    }
+  }
+  if (clock.rule != ClockRule::datasheet) {
+    notes.add("clock-not-used", Severity::info, "a given peak has no clock: the clock is not used",
+              Place{.what = "clock"});
+  }
 }
 
 void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& setup,
@@ -67,10 +100,11 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
     setup.chip_name = hardware.chip;
   }
   setup.precision = hardware.precision;
-  setup.clock = run.clock;
+  setup.clock = hardware.peak_tflops ? Clock{} : run.clock;
   if (hardware.peak_tflops) {
     setup.peak_flops_per_gpu = *hardware.peak_tflops * 1e12;
     setup.peak_given = true;
+    note_given_peak(setup, run.clock, notes);
     return;
   }
   if (chip == nullptr) return;
@@ -90,7 +124,7 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
     setup.peak_flops_per_gpu = peak.flops;
     if (peak.clock_mhz > 0.0) setup.clock_mhz = peak.clock_mhz;
     if (peak.above_max) {
-      notes.add("clock-above-max", Severity::info,
+      notes.add("clock-above-max", Severity::assumption,
                 "the clock of the peak is above the chip's maximum", Place{.what = "clock"});
     }
   } catch (const Error& error) {

@@ -41,8 +41,10 @@ std::optional<DeviceFacts> facts_in(const std::vector<std::string>& tokens) {
     if (token.starts_with("gfx")) {
       facts.gfx = architecture(token);
     } else if (const std::optional<double> units = number_before(token, "cu")) {
+      if (facts.units) return {};  // said twice
       facts.units = static_cast<int>(*units);
     } else if (const std::optional<double> memory = number_before(token, "gb")) {
+      if (facts.memory_bytes) return {};
       facts.memory_bytes = *memory * kGiB;
     } else if (const std::optional<double> clock = number_before(token, "mhz")) {
       facts.max_mhz = *clock;

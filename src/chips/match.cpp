@@ -67,13 +67,24 @@ std::vector<const Chip*> rows_named(const std::vector<std::string>& tokens,
                                     std::span<const Chip> user) {
   const std::vector<std::string> wanted = sorted(tokens);
   if (wanted.empty()) return {};
-  for (const auto look : {exact_rows, wider_rows}) {
-    for (const std::span<const Chip> table : {user, chips()}) {
-      std::vector<const Chip*> rows = look(wanted, table);
-      if (!rows.empty()) return rows;
+  for (const std::span<const Chip> table : {user, chips()}) {
+    std::vector<const Chip*> rows = exact_rows(wanted, table);
+    // A user's row stands in for the built-in one of its id, whatever name led there.
+    for (const Chip*& row : rows) {
+      for (const Chip& own : user) {
+        if (own.id == row->id) row = &own;
+      }
     }
+    if (!rows.empty()) return rows;
   }
-  return {};
+  // What is left open may be one of the user's or of the table's.
+  std::vector<const Chip*> rows = wider_rows(wanted, user);
+  for (const Chip* row : wider_rows(wanted, chips())) {
+    const bool replaced =
+        std::any_of(user.begin(), user.end(), [&](const Chip& own) { return own.id == row->id; });
+    if (!replaced) rows.push_back(row);
+  }
+  return rows;
 }
 
 }  // namespace

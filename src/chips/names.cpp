@@ -29,7 +29,21 @@ bool separates(char c) noexcept {
 std::vector<std::string_view> near_ids(const std::string& typed, std::span<const Chip> user) {
   if (typed.size() > 64) return {};  // no misspelling, and the distance is quadratic
   std::vector<std::pair<std::size_t, std::string_view>> found;
+  const std::vector<std::string> words = tokens_of(typed);
   const auto look_at = [&](const Chip& chip) {
+    // A model's name among the words is nearer than any misspelling.
+    const std::vector<std::string> id = tokens_of(chip.id);
+    for (std::size_t i = 0; i < id.size(); ++i) {
+      const bool model = id[i].find_first_of("0123456789") != std::string::npos && id[i].size() > 1;
+      if (model && i < 2 && !id[i].ends_with("gb") &&
+          std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+            return word == id[i] || (word.size() > id[i].size() && word.starts_with(id[i]) &&
+                                     !all_digits(word.substr(id[i].size())));
+          })) {
+        found.emplace_back(0, chip.id);
+        return;
+      }
+    }
     std::size_t best = typed.size();
     for (const std::string_view name : names_of(chip)) {
       best = std::min(best, edit_distance(typed, joined(tokens_of(name))));
@@ -78,6 +92,8 @@ std::vector<std::string> tokens_of(std::string_view name) {
       tokens.back() += "gb";
     } else if (counted && (next == "cu" || next == "cus")) {
       tokens.back() += "cu";
+    } else if (counted && next == "mhz") {
+      tokens.back() += "mhz";
     } else {
       tokens.push_back(std::move(next));
     }

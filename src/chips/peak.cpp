@@ -77,8 +77,10 @@ const PrecisionRate* rate_of(const Chip& chip, Precision precision) noexcept {
 }
 
 bool has_sparse_figure(const Chip& chip, Precision precision) noexcept {
-  return chip.sparse_figures && precision != Precision::fp64_tc && precision != Precision::fp32 &&
-         rate_of(chip, precision) != nullptr;
+  // Of fp6 and fp4 no sparse figure was found: makers do not double all of them.
+  const bool doubled = precision != Precision::fp64_tc && precision != Precision::fp32 &&
+                       precision != Precision::fp6 && precision != Precision::fp4;
+  return chip.sparse_figures && doubled && rate_of(chip, precision) != nullptr;
 }
 
 Peak peak_at(const Chip& chip, Precision precision, const Clock& clock) {

@@ -142,6 +142,12 @@ std::optional<Slice> slice_in(const std::vector<std::string>& tokens) {
 
 const Chip& slice_of(const Chip& parent, const Slice& slice, std::string_view name,
                      const Place& place) {
+  if (slice.memory_gib * kGiB > 1.05 * parent.memory_bytes) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{}: a slice of {:.0f} GB is larger than the {:.0f} GiB of {}",
+                            quoted(name), slice.memory_gib, parent.memory_bytes / kGiB, parent.id),
+                place, "nvidia-smi mig -lgip lists the slices of a GPU");
+  }
   const int units = slice.compute_slices > 0 ? 0 : units_of(parent, slice);
   if (units == 0) {
     throw Error(ErrorKind::unsupported,
@@ -189,6 +195,11 @@ std::optional<TpuSlice> tpu_slice_in(const std::vector<std::string>& tokens) {
 }  // namespace chips_detail
 
 const Chip& with_units(const Chip& chip, int units, std::string_view what) {
+  if (!chip.not_scaled.empty()) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("the peak of {} cannot be scaled by its units", chip.id), {},
+                fmt::format("{}; give the peak itself (dense, per GPU)", chip.not_scaled));
+  }
   return chips_detail::made_row(chip, units, what, 0.0);
 }
 

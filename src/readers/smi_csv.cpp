@@ -128,10 +128,13 @@ class SmiReader {
     for (const std::string_view cell : cells) columns_.push_back(field_of(cell));
   }
 
-  DeviceReading& device_of(const std::string& uuid, std::optional<int> index) {
+  // By UUID, else by index and name: devices of two names are two.
+  DeviceReading& device_of(const std::string& uuid, std::optional<int> index,
+                           const std::string& name) {
     for (DeviceReading& device : devices_) {
       if (!uuid.empty() && device.uuid == uuid) return device;
-      if (uuid.empty() && device.uuid.empty() && device.index == index) return device;
+      const bool same_name = name.empty() || device.facts.name.empty() || device.facts.name == name;
+      if (uuid.empty() && device.uuid.empty() && device.index == index && same_name) return device;
     }
     DeviceReading& added = devices_.emplace_back();
     added.uuid = uuid;
@@ -155,7 +158,7 @@ class SmiReader {
       if (!columns_[i] || absent(cells[i])) continue;
       take_cell(*columns_[i], cells[i], facts, sample, uuid, index, mig);
     }
-    DeviceReading& device = device_of(uuid, index);
+    DeviceReading& device = device_of(uuid, index, facts.name);
     merge(device.facts, facts);
     device.mig = device.mig || mig;
     ++device.samples;
@@ -169,7 +172,9 @@ class SmiReader {
         facts.name = cell;
         break;
       case Field::index:
-        if (const auto value = number_in(cell)) index = static_cast<int>(*value);
+        if (const auto value = number_in(cell); value && *value < 1e6) {
+          index = static_cast<int>(*value);
+        }
         break;
       case Field::uuid:
         uuid = cell;

@@ -205,12 +205,26 @@ class ChipsReader {
                   given.place, "sparse figures are twice the dense ones; units are of one device");
     }
     rate.datasheet_flops = given.flops.value_or(worked_out.value_or(0.0));
+    constexpr double kMostFlops = 1e17;
+    if (rate.datasheet_flops > kMostFlops) {
+      throw Error(
+          ErrorKind::format,
+          fmt::format("a peak of {:.3g} TFLOP/s is no device's", rate.datasheet_flops / 1e12),
+          given.place, "the rate is dense FLOP of one unit in one clock, the clock in MHz");
+    }
     if (units <= 0) rate.flop_per_clock_per_unit = 0.0;
     if (worked_out) {
       rate.basis = ClockBasis::documented;
     } else if (rate.flop_per_clock_per_unit > 0.0) {
       rate.datasheet_mhz = rate.datasheet_flops / (units * rate.flop_per_clock_per_unit) / 1e6;
       rate.basis = ClockBasis::implied;
+      if (rate.datasheet_mhz < kMhz.least || rate.datasheet_mhz > kMhz.most) {
+        throw Error(
+            ErrorKind::format,
+            fmt::format("{:.5g} TFLOP/s would need {:.3g} MHz with these units and this rate",
+                        rate.datasheet_flops / 1e12, rate.datasheet_mhz),
+            given.place, "tflops are of one device; the rate is of one unit in one clock");
+      }
     }
     return rate;
   }

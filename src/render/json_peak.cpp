@@ -51,7 +51,7 @@ Json chip_of(const PeakEntry& entry) {
   object["source"] = chip.source;
   object["unconfirmed"] = Json::array();
   for (const std::string_view field : chip.unconfirmed) object["unconfirmed"].push_back(field);
-  object["units"] = chip.units;
+  object["units"] = chip.units > 0 ? Json(chip.units) : Json(nullptr);
   object["unit_kind"] = chip.unit_kind;
   object["base_mhz"] = positive(chip.base_mhz);
   object["max_mhz"] = positive(chip.max_mhz);

@@ -72,8 +72,9 @@ void answer(Screen& screen, const PeakEntry& entry) {
 void rates(Screen& screen, const PeakSection& section) {
   const PeakEntry& asked = section.entries.front();
   const Chip& chip = *asked.chip;
-  screen.line("  " + pad_right("TFLOP/s, dense", 17) + pad_left("peak", 9) + pad_left("MHz", 14) +
-                  pad_left("at max", 10) + pad_left("FLOP/clk/" + std::string(chip.unit_kind), 15) +
+  screen.line("  " + pad_right(asked.dense ? "TFLOP/s, dense" : "TFLOP/s, sparse", 17) +
+                  pad_left("peak", 9) + pad_left("MHz", 14) + pad_left("at max", 10) +
+                  pad_left("FLOP/clk/" + std::string(chip.unit_kind), 15) +
                   pad_left("FLOP/byte", 11),
               Emphasis::quiet);
   const auto row = [&](const PeakEntry& entry) {
@@ -165,7 +166,11 @@ void text_peak(Screen& screen, const PeakSection& section) {
     one_chip(screen, section);
     return;
   }
-  if (!section.entries.empty()) all_chips(screen, section);
+  if (!section.entries.empty()) {
+    all_chips(screen, section);
+  } else if (!section.left_out.empty()) {
+    screen.wrapped(section.left_out + ".", 2);
+  }
   if (section.inverse) {
     for (const std::string& reading : section.inverse->reading) screen.wrapped(reading + ".", 2);
   }

@@ -197,6 +197,16 @@ std::string excuse_sentence(const Excuse& excuse) {
     case ExcuseKind::given_peak:
       return fmt::format("the given peak is too low by 2: {}", teraflops(excuse.peak_flops)) +
              would;
+    case ExcuseKind::clock:
+      return fmt::format(
+                 "the GPU ran above the clock of the peak, at {:.0f} MHz or more: its "
+                 "maximum of {:.6g} MHz",
+                 std::ceil(excuse.count), excuse.chip->max_mhz) +
+             would;
+    case ExcuseKind::package:
+      return fmt::format("the figure is of a {}, the peak of one of its {:.0f} devices: {}",
+                         excuse.chip->package.name, excuse.count, teraflops(excuse.peak_flops)) +
+             would;
     case ExcuseKind::sparse:
       return fmt::format("2:4 sparsity is in use: the sparse peak of {}",
                          teraflops(excuse.peak_flops)) +

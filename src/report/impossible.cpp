@@ -22,6 +22,14 @@ double datasheet_flops(const Chip& chip, std::string_view precision) {
   return 0.0;
 }
 
+Precision precision_of(const Setup& setup) {
+  try {
+    return parse_precision(setup.precision);
+  } catch (const Error&) {
+    return Precision::bf16;  // a mix, or not known
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
@@ -64,7 +72,28 @@ std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
   if (setup.peak_given) {
     add(mfu / 2, "hardware.peak_tflops (TFLOP/s per GPU) is too low: twice the peak");
   }
-  add(mfu / 2, "2:4 sparsity is in use: the sparse peak, twice the dense one,");
+  const Precision precision = precision_of(setup);
+  if (setup.chip != nullptr && !setup.peak_given && setup.peak_flops_per_gpu) {
+    try {
+      const double work = mfu * *setup.peak_flops_per_gpu;
+      const double most = peak_at(*setup.chip, precision, {ClockRule::max, 0.0}).flops;
+      add(work / most,
+          fmt::format(
+              "the GPUs ran above the clock of the peak, at {:.0f} MHz or more: the maximum "
+              "of {:.6g} MHz",
+              std::ceil(clock_for(*setup.chip, precision, work)), setup.chip->max_mhz));
+    } catch (const Error&) {
+      // No maximum clock, or no clock at all: nothing to say about it.
+    }
+    if (setup.chip->package.devices > 1) {
+      add(mfu / setup.chip->package.devices,
+          fmt::format("the figure is of a {}, the peak of one of its {} devices: all of them",
+                      setup.chip->package.name, setup.chip->package.devices));
+    }
+  }
+  if (setup.chip == nullptr || has_sparse_figure(*setup.chip, precision)) {
+    add(mfu / 2, "2:4 sparsity is in use: the sparse peak, twice the dense one,");
+  }
   lines.emplace_back("the times are in another unit than time_unit says, or leave out steps");
   return lines;
 }

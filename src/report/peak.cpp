@@ -21,7 +21,10 @@ std::string teraflops(double flops) { return fmt::format("{:.5g} TFLOP/s", flops
 
 std::vector<PrecisionShare> mix_for(const Chip& chip, const std::vector<PrecisionShare>& asked) {
   if (!asked.empty()) return asked;
-  return {{rate_of(chip, Precision::bf16) != nullptr ? Precision::bf16 : Precision::fp16, 1.0}};
+  for (const Precision usual : {Precision::bf16, Precision::fp16}) {
+    if (rate_of(chip, usual) != nullptr) return {{usual, 1.0}};
+  }
+  return {{chip.rates.front().precision, 1.0}};
 }
 
 std::optional<double> at_max(const Chip& chip, const std::vector<PrecisionShare>& mix) {
@@ -62,6 +65,7 @@ PeakEntry entry_of(const Chip& chip, const std::vector<PrecisionShare>& mix, con
     }
     entry.dense = false;
     entry.peak.flops *= 2;
+    if (entry.flop_per_clock_per_unit) *entry.flop_per_clock_per_unit *= 2;
     if (entry.flops_at_max) *entry.flops_at_max *= 2;
     entry.achievable = nullptr;
     entry.achievable_ratio.reset();
@@ -184,8 +188,10 @@ PeakInverse inverse_of(const Chip& chip, const std::vector<PrecisionShare>& mix,
 
 std::string title_of(const Chip& chip) {
   std::string text = fmt::format("{}   {}", chip.name, chip.id);
-  std::vector<std::string> facts{
-      fmt::format("{} {}{}", chip.units, chip.unit_kind, chip.units == 1 ? "" : "s")};
+  std::vector<std::string> facts;
+  if (chip.units > 0) {
+    facts.push_back(fmt::format("{} {}{}", chip.units, chip.unit_kind, chip.units == 1 ? "" : "s"));
+  }
   if (chip.memory_bytes > 0.0) {
     facts.push_back(fmt::format("{:.4g} GiB", chip.memory_bytes / (1024.0 * 1024 * 1024)));
   }
@@ -252,7 +258,7 @@ void describe_all(PeakSection& section, const PeakQuery& query) {
         section.entries.push_back(
             entry_of(chip, mix_for(chip, query.mix), query.clock, query.sparse));
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::unsupported) throw;
+        if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::usage) throw;
         ++without;
       }
     }
