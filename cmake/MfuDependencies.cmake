@@ -1,12 +1,13 @@
 # Everything comes from the distribution, through find_package.
 if(MFU_STATIC)
-  # Archives only: find_package(ZLIB) would take the shared object.
+  # Archives only: find_package(ZLIB) and SQLite3 would take the shared objects.
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(SQLite3 REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 
@@ -24,3 +25,9 @@ else()
   add_library(mfu_spdlog ALIAS spdlog::spdlog)
 endif()
 add_library(mfu_fmt ALIAS ${MFU_FMT})
+
+set(MFU_SQLITE SQLite::SQLite3)
+if(MFU_STATIC)
+  # What its archive needs; the shared object brings it along.
+  list(APPEND MFU_SQLITE Threads::Threads ${CMAKE_DL_LIBS} m)
+endif()

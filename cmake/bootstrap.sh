@@ -78,7 +78,7 @@ missing_of() {
 
 # On systems without apt: asks the compiler for the headers.
 check_other_system() {
-  local header compiler headers="CLI/CLI.hpp fmt/format.h spdlog/spdlog.h nlohmann/json.hpp zlib.h"
+  local header compiler headers="CLI/CLI.hpp fmt/format.h spdlog/spdlog.h nlohmann/json.hpp zlib.h sqlite3.h"
   compiler=$(find_compiler)
   local lacks=
   [ -n "$compiler" ] || lacks="$lacks compiler"

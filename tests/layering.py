@@ -43,6 +43,7 @@ EXTERNAL = {
     "nlohmann/": {"model", "readers", "render", "apps"},
     "rapidjson/": {"base"},
     "zlib.h": {"base"},
+    "sqlite3.h": {"traces"},
     "CLI/": {"apps"},
     "spdlog/": {"apps"},
 }

@@ -15,6 +15,7 @@
 
 #include "traces/across.hpp"
 #include "traces/kineto.hpp"
+#include "traces/nsight.hpp"
 
 namespace mfu {
 
@@ -26,8 +27,13 @@ constexpr std::size_t kHeadBytes = 256 * 1024;
 std::vector<traces::RankTrace> read_kineto_file(ByteSource& source, Notes& notes) {
   return {traces::read_kineto(source, notes)};
 }
-constexpr std::array<TraceReader, 1> kTraceReaders{
-    {{"kineto", traces::sniff_kineto, read_kineto_file}}};
+std::vector<traces::RankTrace> read_nsight_file(ByteSource& source, Notes& notes) {
+  return traces::read_nsight(source.name(), notes);
+}
+constexpr std::array<TraceReader, 2> kTraceReaders{{
+    {"kineto", traces::sniff_kineto, read_kineto_file},
+    {"nsight sqlite", traces::sniff_nsight, read_nsight_file},
+}};
 
 struct FileResult {
   std::optional<InputInfo> input;  // absent: no trace, left out
