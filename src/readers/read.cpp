@@ -11,6 +11,7 @@
 #include "readers/reader.hpp"
 #include "readers/timeline_run.hpp"
 #include "readers/trace_set.hpp"
+#include "traces/nsight.hpp"
 #include "traces/timeline.hpp"
 
 namespace mfu {
@@ -68,6 +69,7 @@ const Reader& detect(ByteSource& source) {
                   std::string(foreign.hint));
     }
   }
+  if (traces::sniff_nsys_stats(head)) traces::refuse_nsys_stats(source.name());
   // The cursor finds the place and the words for what is wrong.
   JsonCursor cursor(source);
   std::string found = cursor.describe_next();
