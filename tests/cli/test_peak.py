@@ -53,6 +53,10 @@ DRIVER_NAMES = {
     "trn2n": 667, "trn2u": 667, "trn3": None, "Gaudi3": 1835, "HL-225": 432,
     "gfx942:sramecc+:xnack- 304 CU 192 GB": 1307.4, "gfx950 256 CU 2200MHz": 2306.9,
     "gfx950 256 CU": None, "gfx90a 110 CU": 191.5, "sm_90": None, "9.0": None, "cuda": None,
+    "8.6": None, "sm_86": None, "compute_90": None, "inf2": None, "trn3u": None, "V4": 275,
+    "v5litepod-8": 197, "TPU v7": 1153.5, "GeForce RTX 2080 Ti": None, "MI308X": None, "gfx942": None,
+    "gfx90a": None, "gfx942 228 CU": 980.6, "gfx942 304 CU 256 GB": 1307.4,
+    "gfx950 256 CU 2400MHz": 2516.6, "H100 SXM PCIe": None, "L4 L40": None, "NVIDIA ": None,
 }
 SHORT_NAMES = {
     "h100-sxm": "h100-sxm5-80gb", "a100": "a100-sxm4-80gb", "h200": "h200-sxm", "b200": "b200",
@@ -222,6 +226,9 @@ class ErrorsOfOthers(WithFolder):
         self.assertAlmostEqual(tera("b300", "--precision", "int8"), 150, delta=0.05)
         self.assertLess(chip("rtx-5090")["bandwidth_bytes_per_s"], 2e12)
         self.assertLess(chip("l4")["bandwidth_bytes_per_s"], 0.4e12)
+        self.assertAlmostEqual(chip("h100-pcie")["bandwidth_bytes_per_s"], 2.0e12, delta=0.05e12)
+        self.assertEqual(chip("gh200")["package_devices"], 1)
+        self.assertAlmostEqual(tera("trn2", "--precision", "bf16") / 4, 166.8, delta=0.1)
         mi300x = chip("mi300x")
         self.assertEqual(mi300x["flop_per_clock_per_unit"], 2048)
         for found in answer()["chips"]:
@@ -322,11 +329,19 @@ class Devices(WithFolder):
         for pci, wanted in (("0x233010DE", "h100-sxm5-80gb"), ("0x233110DE", "h100-pcie"),
                             ("0x232110DE", "h100-nvl"), ("0x233510DE", "h200-sxm"),
                             ("0x290110DE", "b200"), ("0x294110DE", "gb200"), ("0x26B910DE", "l40s"),
-                            ("0x20B510DE", "a100-pcie-80gb"), ("0x223710DE", "a10g")):
+                            ("0x20B510DE", "a100-pcie-80gb"), ("0x223710DE", "a10g"),
+                            ("0x1EB810DE", "t4"), ("0x20B010DE", "a100-sxm4-40gb"),
+                            ("0x232910DE", "h20"), ("0x233B10DE", "h200-nvl"),
+                            ("0x234810DE", "gh200-144gb"), ("0x318210DE", "b300"),
+                            ("0x31C210DE", "gb300"), ("0x27B810DE", "l4"), ("0x26B510DE", "l40"),
+                            ("0x223010DE", "rtx-a6000"), ("0x26B110DE", "rtx-6000-ada")):
             path = self.smi(f"0, GPU-1, NVIDIA Graphics Device, {pci}, [N/A], [N/A], [N/A], [N/A], 90 %")
             self.assertEqual(chip("--telemetry", path)["id"], wanted)
         path = self.smi("0, GPU-1, NVIDIA H100, 0x233910DE, [N/A], [N/A], [N/A], [N/A], 90 %")
         self.refused("--telemetry", path, about="custom")
+        for pci in ("0x223810DE", "0x1E3010DE", "0x2BB910DE", "0x123410DE", "0x23301002"):
+            path = self.smi(f"0, GPU-1, NVIDIA Graphics Device, {pci}, [N/A], [N/A], [N/A], [N/A], 90 %")
+            self.refused("--telemetry", path, about="hint")
 
     def test_a_device_that_is_not_what_it_says(self):
         path = self.smi("0, GPU-1, NVIDIA H100 80GB HBM3, [N/A], 143771 MiB, 1755 MHz, 1700 MHz, "
