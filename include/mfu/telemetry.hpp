@@ -1,4 +1,5 @@
-// What devices say about themselves and their clocks: `nvidia-smi --query-gpu=... --format=csv`.
+// What devices say about themselves and their clocks: `nvidia-smi --query-gpu=... --format=csv`, or
+// `nvidia-smi dmon`, which has no names.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,11 @@ struct DeviceReading {
   std::size_t idle_samples = 0;
 };
 
-// One entry for each device, in the order of their first sample. Any set of columns, with units or
-// without. Throws Error{io}, and Error{format} with file:line where the header is missing or no
-// known column is in it. Values that are not there ("[N/A]", "[Not Supported]") stay empty.
+// One entry for each device, in the order of their first sample: a UUID, where there is one, in
+// whatever file; else an index and a name of one file. Any set of columns, with units or without.
+// Throws Error{io}, and Error{format} with file:line where the header is missing or no known column
+// is in it. Values that are not there ("[N/A]", "[Not Supported]") stay empty; what cannot be read
+// (another number of cells, no number, gzip data cut off) is left out and counted in `notes`.
 [[nodiscard]] std::vector<DeviceReading> read_device_readings(const std::vector<std::string>& paths,
                                                               Notes& notes);
 

@@ -7,6 +7,8 @@
 //      "rates": [{"precision": "bf16", "flop_per_clock_per_unit": 4096, "mhz": 1500}]}]}
 // A rate has `tflops` (dense, of one device), or what it is worked out from, or both, which must
 // agree within 0.5 %.
+// No name is that of two chips; one that a built-in row answers to as well is the file's, with a
+// note ("user-chip-shadows").
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -42,7 +43,11 @@ namespace {
 
 constexpr std::string_view kSchema = "mfu.chips/1";
 constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
+// Ids and aliases: each is held against every built-in row.
+constexpr std::size_t kMostNames = 1024;
 constexpr double kAgreement = 0.005;
+constexpr double kLeastPeak = 1e9;  // FLOP/s of one device: outside of these, a unit is wrong
+constexpr double kMostPeak = 1e17;
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 constexpr std::array<std::string_view, 2> kTopKeys{"schema", "chips"};
@@ -57,6 +62,29 @@ struct Range {
   double least, most;
   std::string_view hint;
 };
+
+// As names are compared: case-folded, and '-', '_' and space are equal.
+std::string folded(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '-' || c == '_' || c == ' ') {
+      if (!out.empty() && out.back() != '-') out += '-';
+    } else {
+      out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+  }
+  if (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
+// Whether the built-in rows alone would have answered to the name.
+bool names_a_built_in(std::string_view name) {
+  try {
+    return match_chip(name).chip != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 // Reads one chips document. The cursor knows the place of everything.
 class ChipsReader {
@@ -144,10 +172,15 @@ class ChipsReader {
 
   std::string id() {
     std::string value = text("id");
-    const bool fine = std::all_of(value.begin(), value.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-    });
-    if (!fine || value.front() == '-' || value.back() == '-') {
+    bool fine = true;
+    char before = '-';
+    for (const char c : value) {
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+      const bool joint = c == '-' || c == '.';
+      fine = fine && (letter || (joint && before != '-' && before != '.'));
+      before = c;
+    }
+    if (!fine || before == '-' || before == '.') {
       fail("the id '" + value.substr(0, 80) + "' is not of the form acme-x1",
            "lower-case letters, digits and '.', joined by '-'; the first word is the model");
     }
@@ -171,7 +204,8 @@ class ChipsReader {
         const Place place = cursor_.place();
         given.precision = parse_precision(text(key), place);
       } else if (key == "tflops") {
-        given.flops = 1e12 * number(key, {1e-3, 1e5, "TFLOP/s of one device, dense"});
+        given.flops = 1e12 * number(key, {kLeastPeak / 1e12, kMostPeak / 1e12,
+                                          "TFLOP/s of one device, dense"});
       } else if (key == "mhz") {
         given.mhz = number(key, kMhz);
       } else {
@@ -191,6 +225,20 @@ class ChipsReader {
     std::optional<double> worked_out;
     if (given.per_clock && given.mhz && units > 0) {
       worked_out = units * *given.per_clock * *given.mhz * 1e6;
+      if (*worked_out < kLeastPeak || *worked_out > kMostPeak) {
+        throw Error(ErrorKind::format,
+                    fmt::format("the {} peak, units x rate x clock, is {:.4g} TFLOP/s: not between "
+                                "{:.6g} and {:.6g}",
+                                to_string(*given.precision), *worked_out / 1e12, kLeastPeak / 1e12,
+                                kMostPeak / 1e12),
+                    given.place, "'flop_per_clock_per_unit' is of one unit, 'mhz' is in MHz");
+      }
+    }
+    if (given.flops && given.per_clock && units <= 0) {
+      throw Error(ErrorKind::format,
+                  fmt::format("the {} rate counts the FLOP of a unit, and the chip has no 'units'",
+                              to_string(*given.precision)),
+                  given.place, "add 'units' to the chip, or give 'tflops' alone");
     }
     if (!given.flops && !worked_out) {
       throw Error(ErrorKind::format,
@@ -205,26 +253,11 @@ class ChipsReader {
                   given.place, "sparse figures are twice the dense ones; units are of one device");
     }
     rate.datasheet_flops = given.flops.value_or(worked_out.value_or(0.0));
-    constexpr double kMostFlops = 1e17;
-    if (rate.datasheet_flops > kMostFlops) {
-      throw Error(
-          ErrorKind::format,
-          fmt::format("a peak of {:.3g} TFLOP/s is no device's", rate.datasheet_flops / 1e12),
-          given.place, "the rate is dense FLOP of one unit in one clock, the clock in MHz");
-    }
-    if (units <= 0) rate.flop_per_clock_per_unit = 0.0;
     if (worked_out) {
       rate.basis = ClockBasis::documented;
     } else if (rate.flop_per_clock_per_unit > 0.0) {
       rate.datasheet_mhz = rate.datasheet_flops / (units * rate.flop_per_clock_per_unit) / 1e6;
       rate.basis = ClockBasis::implied;
-      if (rate.datasheet_mhz < kMhz.least || rate.datasheet_mhz > kMhz.most) {
-        throw Error(
-            ErrorKind::format,
-            fmt::format("{:.5g} TFLOP/s would need {:.3g} MHz with these units and this rate",
-                        rate.datasheet_flops / 1e12, rate.datasheet_mhz),
-            given.place, "tflops are of one device; the rate is of one unit in one clock");
-      }
     }
     return rate;
   }
@@ -287,6 +320,12 @@ class ChipsReader {
       }
       details.rates.push_back(finished(given, row.units));
     }
+    if (row.base_mhz > 0.0 && row.max_mhz > 0.0 && row.base_mhz > row.max_mhz) {
+      throw Error(ErrorKind::format,
+                  fmt::format("'{}' has a base clock of {:.6g} MHz, above its maximum of {:.6g}",
+                              row.id, row.base_mhz, row.max_mhz),
+                  start, "are 'base_mhz' and 'max_mhz' swapped?");
+    }
     if (row.name.empty()) row.name = row.id;
     if (row.source.empty()) row.source = owned_.keep(file_);
     row.rates = details.rates;
@@ -302,24 +341,34 @@ class ChipsReader {
   }
 
   void add(const Chip& row, const Place& start) {
-    const auto names_of = [](const Chip& chip) {
-      std::vector<std::string_view> names{chip.id};
-      names.insert(names.end(), chip.aliases.begin(), chip.aliases.end());
-      return names;
-    };
-    for (const Chip& other : owned_.rows) {
-      for (const std::string_view name : names_of(row)) {
-        const auto theirs = names_of(other);
-        if (std::find(theirs.begin(), theirs.end(), name) == theirs.end()) continue;
-        throw Error(ErrorKind::format, fmt::format("the name '{}' is given to two chips", name),
-                    start, "rename one");
+    std::vector<std::string_view> names{row.id};
+    names.insert(names.end(), row.aliases.begin(), row.aliases.end());
+    std::string_view shadowed;
+    for (const std::string_view name : names) {
+      const std::string key = folded(name);
+      if (key.empty()) {
+        throw Error(ErrorKind::format,
+                    fmt::format("the alias '{}' of '{}' names nothing", name, row.id), start,
+                    "letters or digits");
       }
+      const auto [known, fresh] = owners_.emplace(key, owned_.rows.size());
+      // A chip's own id may come again among its aliases.
+      if (!fresh && known->second != owned_.rows.size()) {
+        throw Error(ErrorKind::format, fmt::format("the name '{}' is given to two chips", name),
+                    start, "rename one; case, '-', '_' and space make no difference");
+      }
+      if (owners_.size() > kMostNames) {
+        throw Error(ErrorKind::format, "too many names for a list of chips", start,
+                    fmt::format("{} ids and aliases at most", kMostNames));
+      }
+      if (fresh && shadowed.empty() && names_a_built_in(name)) shadowed = name;
     }
-    for (const Chip& known : chips()) {
-      if (known.id != row.id) continue;
-      notes_.add("user-chip-shadows", Severity::info,
-                 fmt::format("{} of the file stands in for the built-in row of that name", row.id),
-                 start);
+    if (!shadowed.empty()) {
+      notes_.add(
+          "user-chip-shadows", Severity::info,
+          fmt::format("'{}' is the name of a built-in row as well: the file's row, {}, is used",
+                      shadowed, row.id),
+          start);
     }
     owned_.rows.push_back(row);
   }
@@ -329,6 +378,7 @@ class ChipsReader {
   Notes& notes_;
   std::string file_;
   std::array<std::set<std::string>, 3> seen_;
+  std::map<std::string, std::size_t> owners_;  // folded name -> its row
 };
 
 UserChips read_from(ByteSource& bytes, UserChips::Owned& owned, UserChips chips, Notes& notes) {

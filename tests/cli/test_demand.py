@@ -8,6 +8,7 @@ typed anew; the ids are those of the collection that they come from.
 import json
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from driven import MFU
@@ -119,6 +120,8 @@ def ratio(one, other, **shared):
 
 
 SEVEN_BILLION = {"model": "llama-2-7b", "seq_len": 4096, "gpus": 4, "tokens_per_step": 10**8}
+# A job of 76,477.73 tokens a second that is 337.59 % of this peak.
+ONE_PEAK = {"params": "1B", "convention": "6n", "peak": 6e9 * 76477.73 / 3.3759}
 MOE = {"hidden": 512, "heads": 8, "vocab": 2, "experts": 8, "top_k": 2, "moe_ffn": 1024,
        "gated_mlp": True}
 
@@ -172,7 +175,9 @@ ROWS = [
     ("D138", lambda: ratio({"chip": "h100-sxm", "step_time": "1270s"},
                            {"chip": "a100", "step_time": "700s"}, **SEVEN_BILLION), 0.174, 0.5),
     ("D021", lambda: mfu(tflops="420T", peak="989.5T"), 42.45, 0.1),
+    ("D021", lambda: mfu(tflops="420T", chip="NVIDIA H200"), 42.45, 0.1),
     ("D022", lambda: mfu(tflops="400T", peak="989.5T"), 40.4, 0.1),
+    ("D022", lambda: mfu(tflops="400T", chip="NVIDIA H100 80GB HBM3"), 40.4, 0.1),
     ("D023", lambda: mfu(tokens_per_s_per_gpu=9600, **LLAMA_2), 45.5, 0.1),
     ("D023", lambda: mfu(tokens_per_s_per_gpu=9600, convention="exact-full", **LLAMA_2), 44.7, 0.1),
     ("D023", lambda: mfu(tokens_per_s_per_gpu=9600, convention="exact-causal", **LLAMA_2), 41.6,
@@ -189,6 +194,7 @@ ROWS = [
     ("D038", lambda: rebased(rebase="152%", from_peak="312T", to_peak="2300T"), 20.6, 0.2),
     ("D039", lambda: rebased(rebase="563%", from_peak="312T", to_peak="2500T"), 70.3, 0.1),
     ("D038", lambda: rebased(rebase="152%", from_peak="312T", to_chip="mi350x"), 20.6, 0.4),
+    ("D039", lambda: rebased(rebase="563%", from_peak="312T", to_chip="mi355x"), 69.8, 0.1),
     ("D042", lambda: mfu(tflops="147T", chip="AMD Instinct MI250X"), 76.8, 0.1),
     ("D042", lambda: mfu(tflops="147T", peak="191.5T"), 76.8, 0.1),
     ("D045", lambda: run("peak", "v4-8")["devices_in_name"] * peak(chip="v4-8"), 1100, 0.2),
@@ -197,6 +203,7 @@ ROWS = [
     ("D045", lambda: mfu(model="llama-3.2-1b", seq_len=4096, convention="exact-full",
                          tokens_per_s_per_gpu=42000, chip="h100-sxm"), 38.3, 0.2),
     ("D061", lambda: mfu(tflops="378T", peak="312T"), 121.2, 0.1),
+    ("D061", lambda: mfu(tflops="378T", chip="a100"), 121.2, 0.1),
     ("D061", lambda: mfu(tflops="189T", peak="312T"), 60.6, 0.1),
     ("D064", lambda: float(mfu(tokens_per_s_per_gpu=9600, convention="6n-kaplan", **LLAMA_2)
                            < mfu(tokens_per_s_per_gpu=9600, convention="6n", **LLAMA_2)), 1, 0),
@@ -236,6 +243,8 @@ ROWS = [
     ("D114", lambda: run("calc", recompute="full", **MEGATRON_18B)["results"][0][
         "hardware_flops_per_second_per_gpu"] / 1e12, 124.0, 1.0),
     ("D135", tied_difference, 0, 0),
+    ("D140", lambda: mfu(tokens_per_s=76477.73, gpus=1, **ONE_PEAK), 337.59, 0.02),
+    ("D140", lambda: mfu(tokens_per_s=76957.79, gpus=8, **ONE_PEAK), 42.46, 0.02),
     ("D171", lambda: h800_hours(2.79e6, "1513T"), 21.6, 0.2),
     ("D171", lambda: h800_hours(2.79e6, "1979T"), 16.5, 0.2),
     ("D171", lambda: h800_hours(2.664e6, "989.4T"), 34.6, 0.2),
@@ -287,6 +296,18 @@ class Demand(unittest.TestCase):
         self.assertIn("8", " ".join(answer["headline"]["impossible_because"]))
         self.assertIn("42.2 %", " ".join(answer["headline"]["impossible_because"]))
 
+    def test_over_the_lanes_at_the_listed_clock_is_a_higher_clock(self):
+        # D056: a card outside the table ran above the clock that its makers list.
+        rate = {"precision": "fp32", "flop_per_clock_per_unit": 128, "mhz": 1545}
+        chips = {"schema": "mfu.chips/1", "chips": [
+            {"id": "rtx-2080-ti", "units": 68, "unit_kind": "SM", "rates": [rate]}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(chips, file)
+            file.flush()
+            answer = run("peak", "rtx-2080-ti", chips=file.name, precision="fp32", tflops="15876.8G")
+        self.assertAlmostEqual(answer["chips"][0]["peak_flops"] / 1e9, 13447.7, delta=0.05)
+        self.assertAlmostEqual(answer["inverse"]["clock_mhz"], 1824, delta=1.8)
+
     def test_the_wrong_thread_is_put_right(self):
         # D069: half the window is not the mean; the tool says so where it explains the window.
         self.assertIn("Not w/2", run("explain", "window")["items"][0]["text"])
@@ -302,7 +323,7 @@ class Demand(unittest.TestCase):
         self.assertIn(b"accumulation", done.stderr)
 
     def test_enough_rows(self):
-        covered = {row[0] for row in ROWS} | {"D014", "D094", "D095", "D140"}
+        covered = {row[0] for row in ROWS} | {"D014", "D056", "D094", "D095"}
         # A figure over a peak, or moved to another, counts nothing.
         bare = {"D001", "D021", "D022", "D028", "D033", "D038", "D039", "D042", "D061", "D084",
                 "D140", "D231"}
