@@ -21,6 +21,8 @@ ARROWS = {
     "timings": ["base"],
     # A run may hold an inline model shape.
     "readers": ["base", "timings", "model:mfu/model.hpp"],
+    # A log's arguments block is a model shape.
+    "logs": ["base", "model:mfu/model.hpp"],
     "analysis": ["base", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
     "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],
@@ -29,7 +31,8 @@ ARROWS = {
 
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
-    "chip": "chips", "timings": "timings", "read": "readers", "analyze": "analysis",
+    "chip": "chips", "timings": "timings", "read": "readers",
+    "training_log": "logs", "analyze": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 
