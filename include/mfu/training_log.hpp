@@ -58,7 +58,7 @@ struct LoggedRankValue {
   // The timer's name as printed ("forward-backward"), or "gpu-relative-score",
   // "gpu-individual-score", "iteration-time", "estimated-throughput", "computing" ...
   std::string series;
-  std::int64_t iteration = -1;
+  std::int64_t iteration = -1;  // of the step before; where no step is printed: 1, 2 ... a report
   std::int64_t rank = 0;
   double value = 0.0;
   std::string unit;  // "s", "ratio", "flops" (FLOP/s), "W", "C", "Hz"

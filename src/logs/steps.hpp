@@ -28,6 +28,8 @@ class StepCollector {
   [[nodiscard]] LoggedStep* last() noexcept {
     return recent_.empty() ? nullptr : &recent_.back().step;
   }
+  // The last step was given a time after it was added.
+  void tells_time() noexcept { told_ |= 1U; }
   // Quantities that any step has, weighted by what they are good for: how much this log tells.
   [[nodiscard]] int richness() const noexcept;
 
