@@ -196,9 +196,11 @@ class Prefixes {
     std::size_t at = 0;
     bool like_a_host = false;
     bool has_letter = false;
+    int dots = 0;
     while (at < text.size() && at < 100 && of_a_name(text[at])) {
       like_a_host = like_a_host || digit(text[at]) || text[at] == '-' || text[at] == '.';
       has_letter = has_letter || letter(text[at]);
+      if (text[at] == '.') ++dots;
       ++at;
     }
     if (at == 0 || at >= text.size()) return 0;
@@ -210,7 +212,7 @@ class Prefixes {
       from(text.substr(0, next));
       return next;
     }
-    if (!like_a_host || !has_letter) return 0;
+    if (!like_a_host || (!has_letter && dots != 3)) return 0;  // 10.0.0.7 is one, too
     if (text.substr(at).starts_with(": ") && name.find("__") == std::string_view::npos) {
       // "step2: loss" and "iter-3: " are no hosts.
       for (const std::string_view word : {"step", "iter", "epoch", "loss", "train", "eval"}) {
