@@ -23,16 +23,18 @@ ARROWS = {
     "readers": ["base", "timings", "model:mfu/model.hpp"],
     # A log's arguments block is a model shape.
     "logs": ["base", "model:mfu/model.hpp"],
-    "analysis": ["base", "model", "flops", "chips", "timings"],
+    # The statistics of a training log.
+    "analysis": ["base", "model", "flops", "chips", "timings", "logs:mfu/training_log.hpp"],
     # A report lists its inputs: InputInfo.
-    "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],
+    "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp",
+               "logs:mfu/training_log.hpp"],
     "render": ["base", "report:mfu/report.hpp"],
 }
 
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "read": "readers",
-    "training_log": "logs", "analyze": "analysis",
+    "training_log": "logs", "analyze": "analysis", "log_summary": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 
