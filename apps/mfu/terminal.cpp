@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -18,11 +20,6 @@ namespace mfu::app {
 namespace {
 
 extern "C" void on_interrupt(int /*signal*/) { _exit(130); }
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 bool locale_is_utf8() {
   // The first of these that is set decides, as in setlocale.
@@ -43,7 +40,21 @@ long write_some(int descriptor, std::string_view bytes) {
   return count >= 0 ? static_cast<long>(count) : -static_cast<long>(errno);
 }
 
+int open_or_throw(const std::string& path, int flags, const std::string& named) {
+  const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor != -1) return descriptor;
+  Place place;
+  place.file = named;
+  throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
+              std::move(place));
+}
+
 }  // namespace
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
 
 void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE instead
@@ -70,33 +81,53 @@ RenderStyle standard_output_style() {
   return style;
 }
 
-Output Output::file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor == -1) {
-    Place place;
-    place.file = path;
-    throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
-                std::move(place));
-  }
-  return Output(path, descriptor);
+Output Output::file(const std::string& path) { return Output(path, open_or_throw(path, 0, path)); }
+
+Output Output::appending(const std::string& path) {
+  Output output(path, open_or_throw(path, O_APPEND, path));
+  output.append_ = true;
+  return output;
+}
+
+Output Output::replacing(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return file(path);
+  // In the same folder, since only there a move is one step.
+  const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
+  Output output(path, open_or_throw(temporary, O_EXCL, path));
+  output.temporary_ = temporary;
+  return output;
 }
 
 Output::Output(Output&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      append_(other.append_),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Output& Output::operator=(Output&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(append_, other.append_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
 
 Output::~Output() {
   if (descriptor_ > 2) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void Output::write(std::string_view bytes) {
   const auto fail = [this](int error) {
     Place place;
-    place.file = is_standard() ? "standard output" : path_;
+    place.file = !path_.empty() ? path_ : is_standard() ? "standard output" : "standard error";
     throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(error),
                 std::move(place));
   };
+  const bool file = !path_.empty();
   // Pipes and devices cannot be truncated, and need not be.
-  if (!is_standard() && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
+  if (file && !append_ && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
   while (!bytes.empty()) {
     const long count = write_some(descriptor_, bytes);
     if (count == -EINTR) continue;
@@ -105,7 +136,10 @@ void Output::write(std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   // Some file systems report a full disk only here.
-  if (!is_standard() && ::close(std::exchange(descriptor_, -1)) == -1) fail(errno);
+  if (file && ::close(std::exchange(descriptor_, -1)) == -1) fail(errno);
+  if (temporary_.empty()) return;
+  if (::rename(temporary_.c_str(), path_.c_str()) == -1) fail(errno);
+  temporary_.clear();
 }
 
 void say(std::string_view line) {

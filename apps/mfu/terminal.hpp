@@ -25,21 +25,33 @@ class Output {
   static Output standard() { return Output("", 1); }
   // Throws Error{io}.
   static Output file(const std::string& path);
+  // Puts the new result in place of the old one in one move: who reads the file meanwhile sees the
+  // one or the other, whole. What is no plain file is written to as it is. Throws Error{io}.
+  static Output replacing(const std::string& path);
+  // Adds to what is there. Throws Error{io}.
+  static Output appending(const std::string& path);
+  static Output standard_error() { return Output("", 2); }
   Output(Output&& other) noexcept;
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
-  Output& operator=(Output&&) = delete;
+  Output& operator=(Output&& other) noexcept;
   ~Output();
 
-  [[nodiscard]] bool is_standard() const noexcept { return path_.empty(); }
-  // All bytes, once. Throws Error{io}, or ClosedPipe.
+  // Standard output; standard error is not.
+  [[nodiscard]] bool is_standard() const noexcept { return path_.empty() && descriptor_ == 1; }
+  // All bytes; a file once. Throws Error{io}, or ClosedPipe.
   void write(std::string_view bytes);
 
  private:
   Output(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  std::string path_;  // empty: standard output
+  std::string path_;       // empty: standard output or error
+  std::string temporary_;  // moved to path_ when it is written; empty: none
+  bool append_ = false;
   int descriptor_;
 };
+
+// The value of an environment variable; empty where it is not set.
+[[nodiscard]] std::string environment(const char* name);
 
 // One line on standard error. What cannot be said there is lost: there is nowhere to say so.
 void say(std::string_view line);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mfu/analyze.hpp"
+#include "mfu/calc.hpp"
 #include "mfu/error.hpp"
 #include "mfu/training_log.hpp"
 
@@ -123,5 +124,28 @@ struct LogSummary {
 // segment that is not there. Notes "steps-refused", "batch-changes", "long-warmup".
 [[nodiscard]] LogSummary summarize(const TrainingLog& log, const LogSummaryOptions& options,
                                    Notes& notes);
+
+// A figure that the log prints itself, and what gives it.
+struct LoggedFigure {
+  bool is_ratio = false;  // MFU; else FLOP/s of one GPU
+  bool hardware = false;  // with recomputation
+  double value = 0.0;     // at the median step
+  // What the printed MFU is held against, where the log says it or prints the FLOP/s beside it.
+  std::optional<double> against_flops;
+  bool recounted = false;  // there is a model and a measurement to count it from
+  // The log's own conventions stand first among what reproduces the figure. Where `against_flops`
+  // is known, the figure that is looked for is the MFU times it.
+  Detection detection;
+  // What reproduces it within the rounding of what is printed; null: nothing does.
+  [[nodiscard]] const Match* match() const noexcept {
+    const bool found = !detection.matches.empty() && detection.matches.front().tied;
+    return found ? &detection.matches.front() : nullptr;
+  }
+};
+
+// `calculation`: of the median step, without problems.
+[[nodiscard]] std::vector<LoggedFigure> logged_figures(const LogSummary& summary,
+                                                       const TrainingLog& log,
+                                                       const Calculation& calculation);
 
 }  // namespace mfu

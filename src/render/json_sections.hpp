@@ -8,6 +8,7 @@ namespace mfu::render {
 
 void json_calc(Json& object, const CalcSection& section);
 void json_flops(Json& object, const FlopsSection& section);
+void json_log(Json& object, const LogSection& section);
 void json_list(Json& object, const ListSection& section);
 
 }  // namespace mfu::render

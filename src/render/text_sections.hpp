@@ -12,6 +12,9 @@ namespace mfu::render {
 void text_impossible(Screen& screen, const std::vector<std::string>& because);
 void text_calc(Screen& screen, const CalcSection& section);
 void text_flops(Screen& screen, const FlopsSection& section);
+// The table of the same run by other conventions.
+void text_conventions(Screen& screen, const CalcSection& section);
+void text_log(Screen& screen, const LogSection& section);
 void text_list(Screen& screen, const ListSection& section);
 
 }  // namespace mfu::render
