@@ -77,7 +77,7 @@ class Gathering {
         out_.model_from_log = true;
         return;
       } catch (const Error& error) {
-        notes_.add("log-model-unclear", Severity::info,
+        notes_.add("log-model-unclear", Severity::loss,
                    "the model that the log describes cannot be counted: " + error.message(),
                    in_log(log_, "model"));
       }
@@ -232,7 +232,7 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
     source("batch", number_text(input.batch.value_or(0)), std::move(from));
   } else if (batch && text.tokens_per_step.empty()) {
     input.batch = batch;
-    source("batch", number_text(*batch) + " sequences",
+    source("batch", number_text(*batch) + (*batch == 1 ? " sequence" : " sequences"),
            summary.global_batch ? std::string("the steps' lines")
                                 : said(log, "global_batch", "the log"));
   }
@@ -281,7 +281,11 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
       value = fmt::format("{:.5g} TFLOP/s per GPU", 1e-12 / cost);
       break;
   }
-  source("speed", value, said(log, "step_time", "the median of the steps' lines"));
+  const std::string lines = "the median of the steps' lines";
+  source("speed", value,
+         summary.basis == StepBasis::step && log.said_by.count("step_time") > 0
+             ? lines + ": " + log.said_by.at("step_time")
+             : lines);
 
   // Tokens for a GPU and for the job tell how many GPUs there are, where nothing else does.
   if (!input.gpus && summary.tokens_per_s && summary.tokens_per_s_per_gpu) {
@@ -311,7 +315,7 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
       return calculate(input, others);
     } catch (const Error& error) {
       if (!gathered.model_from_log) throw;
-      notes.add("log-model-unclear", Severity::info,
+      notes.add("log-model-unclear", Severity::loss,
                 "the model that the log describes cannot be counted: " + error.message() +
                     "; --model gives the whole shape",
                 in_log(log, "model"));

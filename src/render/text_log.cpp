@@ -45,7 +45,7 @@ void headline(Screen& screen, const LogSection& section) {
     pieces.push_back(format_grouped(*c.tokens_per_second_per_gpu) + " tokens/s per GPU");
   }
   if (c.achieved_flops) {
-    pieces.push_back(fmt::format("{:.1f} TFLOP/s per GPU", *c.achieved_flops / 1e12));
+    pieces.push_back(fmt::format("{:.4g} TFLOP/s per GPU", *c.achieved_flops / 1e12));
   }
   screen.pieces(pieces, Emphasis::strong);
   if (!calc.mfu_missing.empty()) screen.wrapped(calc.mfu_missing, 2);

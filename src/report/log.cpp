@@ -37,11 +37,28 @@ std::string steps_line_of(const LogSummary& summary) {
       all == summary.used ? count_text(all) : count_text(summary.used) + " of " + count_text(all));
 }
 
+std::string_view missing_name(MissingInput missing) {
+  switch (missing) {
+    case MissingInput::measurement:
+      return "how fast it is in tokens or steps (--seq-len, --batch)";
+    case MissingInput::tokens:
+      return "the tokens of a step (--batch with --seq-len, or --tokens-per-step)";
+    case MissingInput::gpus:
+      return "the number of GPUs (--gpus)";
+    case MissingInput::model:
+      return "the model (--model or --params)";
+    case MissingInput::seq_len:
+      return "the sequence length (--seq-len)";
+    case MissingInput::peak:
+      return "the peak (--chip or --peak)";
+  }
+  return "";
+}
+
 std::string missing_of(const Calculation& calculation) {
   std::string text;
   for (const MissingInput missing : calculation.missing) {
-    const Error error = missing_error(missing);
-    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", error.message(), error.hint());
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", missing_name(missing));
   }
   return text.empty() ? text : "MFU needs what the log does not say: " + text;
 }
@@ -218,6 +235,8 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
         "anew, by a named convention.",
         log.format)};
   }
+
+  if (c.results.empty() && !c.ratio) section.calc.advice.clear();
 
   std::optional<double> seconds_of_cost;
   if (s.basis == StepBasis::step) {
