@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -495,6 +496,50 @@ class Forms(Log):
             with open(target, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "old")
         self.assert_refused(self.mfu("log", self.path, "--out", "html"), "html")
+
+
+class Action(Log):
+    """The script of the composite action, as the runner calls it."""
+
+    def act(self, code=0, **inputs):
+        script = pathlib.Path(os.environ.get("SOURCE", ".")) / ".github/actions/mfu/run.sh"
+        for name in ("summary.md", "outputs"):
+            (self.folder / name).write_text("")
+        environment = {**os.environ, "MFU_PROGRAM": MFU, "MFU_LOG": "train.log",
+                       "GITHUB_STEP_SUMMARY": str(self.folder / "summary.md"),
+                       "GITHUB_OUTPUT": str(self.folder / "outputs"), **inputs}
+        result = subprocess.run(["bash", str(script.resolve())], cwd=self.folder, env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        return result
+
+    def test_answer_summary_and_outputs(self):
+        self.write("train.log", megatron_log())
+        result = self.act(MFU_OPTIONS="--chip h100-sxm\n  --convention 6n", MFU_MIN_MFU="20%")
+        self.assertIn(b"::notice title=mfu log::MFU ", result.stdout)
+        outputs = dict(line.split("=", 1) for line in
+                       (self.folder / "outputs").read_text().splitlines())
+        self.assertGreater(float(outputs["mfu"]), 0.2)
+        self.assertAlmostEqual(float(outputs["step-seconds"]), 3.1, delta=0.01)
+        self.assertIn("### mfu log: MFU ", (self.folder / "summary.md").read_text())
+        report = json.loads((self.folder / "mfu.json").read_text())
+        self.assertEqual(report["setup"]["convention"], "6n")
+
+    def test_gates(self):
+        self.write("train.log", megatron_log())
+        options = {"MFU_OPTIONS": "--chip h100-sxm"}
+        self.act(**options, MFU_BASELINE="none.json")  # the first run
+        os.rename(self.folder / "mfu.json", self.folder / "old.json")
+        self.act(**options, MFU_BASELINE="old.json")
+        self.write("train.log", megatron_log(milliseconds=3500.0))
+        result = self.act(code=1, **options, MFU_BASELINE="old.json", MFU_JUNIT="mfu.xml")
+        self.assertIn(b"::error title=mfu log::--max-regression 3%25", result.stdout)
+        self.assertEqual(len(ElementTree.parse(self.folder / "mfu.xml").findall(".//failure")), 1)
+
+    def test_inputs_are_no_script(self):
+        self.write("train.log", megatron_log())
+        self.act(code=2, MFU_OPTIONS="$(touch owned) `touch owned` ; touch owned")
+        self.assertFalse((self.folder / "owned").exists())
 
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
