@@ -20,6 +20,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "publish.hpp"
+#include "rank_log.hpp"
 
 namespace mfu::app {
 namespace {
@@ -99,7 +100,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
 
   Progress progress(text.verbose);
   Notes notes;
-  ReadResult read = read_run(text.files, notes);
+  ReadResult read = read_run_or_log(text.files, notes);
   for (const InputInfo& input : read.inputs) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));
