@@ -79,9 +79,20 @@ int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
                                   [](const Gate& gate) { return !gate.passed; });
   report.exit_code = failed ? 1 : 0;
   const RenderStyle terminal = standard_output_style();
-  for (OutputTarget& target : targets) {
-    target.output.write(
+  // A form that this report does not have is refused before anything is written.
+  std::vector<std::string> rendered;
+  for (const OutputTarget& target : targets) {
+    rendered.push_back(
         target.renderer->render(report, target.output.is_standard() ? terminal : RenderStyle{}));
+  }
+  const bool annotate = std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
+    return target.renderer->format == "github";
+  });
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i].output.write(rendered[i]);
+  if (annotate) {
+    // The runner reads both streams; what is on standard output must stay what was asked for.
+    Output beside = text_on_standard_output ? Output::standard() : Output::standard_error();
+    beside.write(render_github_annotations(report));
   }
   return report.exit_code;
 }

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -21,11 +23,6 @@ namespace mfu::app {
 namespace {
 
 extern "C" void on_interrupt(int /*signal*/) { _exit(130); }
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 bool locale_is_utf8() {
   // The first of these that is set decides, as in setlocale.
@@ -46,7 +43,21 @@ long write_some(int descriptor, std::string_view bytes) {
   return count >= 0 ? static_cast<long>(count) : -static_cast<long>(errno);
 }
 
+int open_or_throw(const std::string& path, int flags, const std::string& named) {
+  const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor != -1) return descriptor;
+  Place place;
+  place.file = named;
+  throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
+              std::move(place));
+}
+
 }  // namespace
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
 
 void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE instead
@@ -73,15 +84,12 @@ RenderStyle standard_output_style() {
   return style;
 }
 
-Output Output::file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor == -1) {
-    Place place;
-    place.file = path;
-    throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
-                std::move(place));
-  }
-  return Output(path, descriptor);
+Output Output::file(const std::string& path) { return Output(path, open_or_throw(path, 0, path)); }
+
+Output Output::appending(const std::string& path) {
+  Output output(path, open_or_throw(path, O_APPEND, path));
+  output.append_ = true;
+  return output;
 }
 
 Output Output::replacing(const std::string& path) {
@@ -124,7 +132,16 @@ void Output::require_folder_for(const std::string& path) {
 Output::Output(Output&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      append_(other.append_),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Output& Output::operator=(Output&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(append_, other.append_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
 
 Output::~Output() {
   if (descriptor_ > 2) ::close(descriptor_);
@@ -147,12 +164,13 @@ void Output::finish() {
 void Output::write(std::string_view bytes) {
   const auto fail = [this](int error) {
     Place place;
-    place.file = is_standard() ? "standard output" : path_;
+    place.file = !path_.empty() ? path_ : is_standard() ? "standard output" : "standard error";
     throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(error),
                 std::move(place));
   };
+  const bool file = !path_.empty();
   // Pipes and devices cannot be truncated, and need not be.
-  if (!is_standard() && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
+  if (file && !append_ && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
   while (!bytes.empty()) {
     const long count = write_some(descriptor_, bytes);
     if (count == -EINTR) continue;

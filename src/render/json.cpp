@@ -225,6 +225,7 @@ Json report_object(const Report& report) {
   if (report.calc) render::json_calc(object, *report.calc);
   if (report.flops) render::json_flops(object, *report.flops);
   if (report.peak) render::json_peak(object, *report.peak);
+  if (report.log) render::json_log(object, *report.log);
   if (report.list) render::json_list(object, *report.list);
   return object;
 }
