@@ -1,4 +1,5 @@
 // Megatron's arguments block: "  name ....... value" between two dashed lines, or an excerpt of it.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -140,7 +141,7 @@ void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   const std::string where = "arguments block, line " + std::to_string(first_line_);
   const auto set = [&](std::optional<double>& field, const char* what,
                        std::optional<double> value) {
-    if (!value) return;
+    if (!positive(value)) return;
     field = value;
     log.said_by[what] = where;
   };
@@ -169,7 +170,9 @@ void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   if (!log.global_batch && batch_2020 && log.gpus && of("tp") > 0 &&
       !values_.contains("micro_batch_size")) {
     const double replicas = *log.gpus / of("tp") / std::max(1, of("pp"));
-    log.parallel.try_emplace("dp", static_cast<int>(replicas));
+    if (replicas >= 1.0 && replicas < 1e9) {
+      log.parallel.try_emplace("dp", static_cast<int>(replicas));
+    }
     set(log.global_batch, "global_batch", *batch_2020 * replicas);
     notes.add("batch-of-2020", Severity::assumption,
               "the arguments are those of Megatron in 2020: global batch taken as batch_size times "

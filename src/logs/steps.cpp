@@ -70,7 +70,7 @@ void join(LoggedStep& into, const LoggedStep& from) {
   into.iteration = from.iteration;
   into.line = from.line;
   into.timestamp_s = from.timestamp_s;
-  into.steps_averaged += from.steps_averaged;
+  into.steps_averaged = static_cast<int>(std::min(a + b, 1e9));
   into.copies = std::max(into.copies, from.copies);
   into.skipped = into.skipped && from.skipped;
 }
