@@ -66,8 +66,13 @@ bool MegatronArguments::take(const LogLine& line) {
   if (dots - at < 3 || (dots < text.size() && text[dots] != ' ')) return false;
   if (values_.size() >= kMostArguments) return true;
   if (values_.empty()) first_line_ = line.number;
-  values_.insert_or_assign(std::string(name),
-                           std::string(trimmed(text.substr(dots)).substr(0, 4096)));
+  const std::string_view value = trimmed(text.substr(dots)).substr(0, 4096);
+  const auto [at_name, added] = values_.try_emplace(std::string(name), value);
+  if (!added && at_name->second != value) {
+    // The last of several runs in one file is the one that its end is about.
+    if (differing_++ == 0) first_differing_ = line.number;
+    at_name->second = value;
+  }
   return true;
 }
 
@@ -138,6 +143,13 @@ std::string MegatronArguments::model_json() const {
 
 void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   if (values_.empty()) return;
+  if (differing_ > 0) {
+    Place place;
+    place.line = first_differing_;
+    notes.add("arguments-differ", Severity::loss,
+              "several arguments blocks that differ: the last is taken", std::move(place),
+              differing_);
+  }
   const std::string where = "arguments block, line " + std::to_string(first_line_);
   const auto set = [&](std::optional<double>& field, const char* what,
                        std::optional<double> value) {

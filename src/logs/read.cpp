@@ -71,11 +71,16 @@ std::string quoted_list(const std::vector<std::string_view>& words) {
 
 // Which formats come nearest to a log that none explains, and what each misses.
 [[noreturn]] void fail_unknown(const std::vector<Candidate>& candidates, const Needles& needles,
-                               const ByteSource& source, bool any_text) {
+                               const ByteSource& source, const LogReadOptions& options,
+                               bool any_text) {
   if (!any_text) {
     throw Error(ErrorKind::format,
                 source.cut_off() ? "the gzip data is cut off" : "the log is empty",
                 place_in(source), "a training log has a line for each step");
+  }
+  if (!options.columns.empty()) {
+    throw Error(ErrorKind::format, "no line has the columns that were told", place_in(source),
+                "JSON Lines has an object a line; CSV has the names in its first line");
   }
   struct Near {
     const Candidate* candidate;
@@ -121,6 +126,8 @@ std::vector<Candidate> make_candidates(const LogReadOptions& options, const Byte
     if (!options.format.empty() && options.format != row.name && row.tier != LogTier::per_rank) {
       continue;
     }
+    // Columns that are told leave no choice of another format.
+    if (!options.columns.empty() && row.tier != LogTier::generic) continue;
     candidates.push_back({&row, row.make(options), {}});
   }
   if (!options.format.empty() &&
@@ -236,7 +243,7 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
       }
     }
   }
-  if (best == nullptr) fail_unknown(candidates, needles, source, any_text);
+  if (best == nullptr) fail_unknown(candidates, needles, source, options, any_text);
 
   std::vector<LogSegment> segments = best->format->steps.finish(source.name(), notes);
   best->format->finish(segments);

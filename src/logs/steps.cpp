@@ -82,11 +82,14 @@ bool StepCollector::is_copy(const LoggedStep& step, std::uint64_t origin, const 
   if (origin != 0) {
     const auto own = last_of_.find(origin);
     if (own == last_of_.end() || own->second < step.iteration) return true;
-    return own->second == step.iteration && agree(step, of.step);
+    if (own->second == step.iteration) return agree(step, of.step);
+    // "[default7]:" is the last process of every node: such names are no better than none.
+    if (!shared_names_) return false;
   }
-  // Without a name on the lines: copies follow one another, or others have come in copies, too.
+  // Without a name on the lines: copies follow one another, or come late where other steps have
+  // had more of them.
   const bool at_the_end = step.iteration == recent_.back().step.iteration;
-  return agree(step, of.step) && (at_the_end || of.step.copies > 1);
+  return agree(step, of.step) && (at_the_end || of.step.copies < most_copies_);
 }
 
 void StepCollector::start_segment(const LoggedStep& step) {
@@ -94,6 +97,7 @@ void StepCollector::start_segment(const LoggedStep& step) {
   segments_.emplace_back();
   segments_.back().first_line = step.line;
   last_of_.clear();
+  most_copies_ = 1;
   last_holds_ = stride_;
   end_segment_ = false;
 }
@@ -112,9 +116,13 @@ void StepCollector::add(const LoggedStep& step, std::uint64_t origin) {
     if (found && is_copy(step, origin, *at)) {
       if (at->copies.empty()) at->copies.push_back(at->step);
       at->copies.push_back(step);
-      ++at->step.copies;
+      most_copies_ = std::max(most_copies_, ++at->step.copies);
       if (copied_++ == 0) first_copied_line_ = step.line;
-      if (origin != 0) last_of_[origin] = step.iteration;
+      if (origin != 0) {
+        const auto [own, first] = last_of_.try_emplace(origin, step.iteration);
+        if (!first && own->second == step.iteration) shared_names_ = true;
+        own->second = std::max(own->second, step.iteration);
+      }
       return;
     }
     if (segments_.size() >= kMostSegments) {
