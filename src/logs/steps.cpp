@@ -86,10 +86,12 @@ bool StepCollector::is_copy(const LoggedStep& step, std::uint64_t origin, const 
     // "[default7]:" is the last process of every node: such names are no better than none.
     if (!shared_names_) return false;
   }
-  // Without a name on the lines: copies follow one another, or come late where other steps have
-  // had more of them.
-  const bool at_the_end = step.iteration == recent_.back().step.iteration;
-  return agree(step, of.step) && (at_the_end || of.step.copies < most_copies_);
+  if (!agree(step, of.step)) return false;
+  if (step.iteration == recent_.back().step.iteration) return true;
+  // Without a name on the lines a copy may come late where the step before it has had more of them;
+  // a run that starts again finds every step with as many.
+  const bool first = &of == &recent_.front();
+  return of.step.copies < most_copies_ && (first || (&of - 1)->step.copies > of.step.copies);
 }
 
 void StepCollector::start_segment(const LoggedStep& step) {
