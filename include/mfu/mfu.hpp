@@ -12,4 +12,5 @@
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
 #include "mfu/timings.hpp"
+#include "mfu/training_log.hpp"
 #include "mfu/version.hpp"

@@ -69,6 +69,16 @@ std::string quoted_list(const std::vector<std::string_view>& words) {
   return list;
 }
 
+std::string known_formats() {
+  std::string list;
+  for (const LogFormatRow& row : log_format_rows()) {
+    if (row.tier == LogTier::generic) continue;
+    if (!list.empty()) list += ", ";
+    list += row.name;
+  }
+  return list;
+}
+
 // Which formats come nearest to a log that none explains, and what each misses.
 [[noreturn]] void fail_unknown(const std::vector<Candidate>& candidates, const Needles& needles,
                                const ByteSource& source, const LogReadOptions& options,
@@ -104,7 +114,7 @@ std::string quoted_list(const std::vector<std::string_view>& words) {
   if (near.empty()) {
     throw Error(ErrorKind::format,
                 "no training log of a known kind: no word of any format is in it", place_in(source),
-                "mfu list logs names the formats; JSON Lines and CSV are read with --columns");
+                "known: " + known_formats() + "; JSON Lines and CSV are read with --columns");
   }
   std::string message = "no training log of a known kind; nearest: ";
   for (std::size_t i = 0; i < near.size() && i < 2; ++i) {
