@@ -140,6 +140,10 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   const double low = 1 - std::exp(-(slower - half));
   const double high = 1 - std::exp(-(slower + half));
   text += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)", 100 * low, 100 * high);
+  if (before.gpus && c.input.gpus && !same(before.gpus, c.input.gpus)) {
+    text += fmt::format("; on {} GPUs before, on {} now", format_grouped(*before.gpus),
+                        format_grouped(*c.input.gpus));
+  }
   const bool certain = low > 0;
   if (worse > limit && !certain) {
     text += "; beyond the limit, but not told from noise";

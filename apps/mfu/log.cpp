@@ -177,6 +177,19 @@ void prepare_tee(const LogText& text, LogReadOptions& reading,
   };
 }
 
+// What a step would cost at the peak: a first look at the usual step tells its MFU.
+std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, const TrainingLog& log,
+                                   const LogSummaryOptions& options) {
+  if (!gathered.input.peak) return {};
+  Notes unused;
+  const LogSummary summary = summarize(log, options, unused);
+  add_measurement(gathered, text, log, summary, unused);
+  const Calculation calculation = calculate_log(gathered, log, summary, unused);
+  const std::optional<double> mfu = calculation.mfu();
+  if (!mfu || *mfu > 1.0) return {};
+  return summary.median_cost * *mfu;
+}
+
 int run_log(const CLI::App& command, const LogText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
@@ -213,6 +226,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   LogInput gathered = gather_log_input(text.calc, log, problems, notes);
   problems.throw_if_any();
   if (gathered.input.peak) summing.peak_flops = gathered.input.peak->flops;
+  summing.least_cost = cost_at_peak(gathered, text.calc, log, summing);
   LogSummary summary = summarize(log, summing, notes);
   add_measurement(gathered, text.calc, log, summary, notes);
   Calculation calculation = calculate_log(gathered, log, summary, notes);

@@ -34,7 +34,9 @@ struct LogSummaryOptions {
   std::optional<std::size_t> segment;  // from 1; nothing: all
   bool last_segment = false;           // then `segment` is not read
   std::optional<double> peak_flops;    // of one GPU: a step that prints more is refused
-  std::uint64_t seed = 1;              // of the bootstrap
+  // The cost of a step at the peak, where its work is known: what is quicker is refused, too.
+  std::optional<double> least_cost;
+  std::uint64_t seed = 1;  // of the bootstrap
 };
 
 // Steps that do not count, by reason.

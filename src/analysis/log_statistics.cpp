@@ -179,8 +179,9 @@ class Selector {
       const auto weight = static_cast<std::int64_t>(weight_of(step));
       row.steps += weight;
       const Value cost = cost_of(step, summary_.basis);
-      const bool over = options_.peak_flops && good(step.model_flops_per_s_per_gpu) &&
-                        *step.model_flops_per_s_per_gpu > *options_.peak_flops;
+      const bool over = (options_.peak_flops && good(step.model_flops_per_s_per_gpu) &&
+                         *step.model_flops_per_s_per_gpu > *options_.peak_flops) ||
+                        (options_.least_cost && cost && *cost < *options_.least_cost);
       if (skip > 0) {
         --skip;
         out.skipped += weight;

@@ -85,7 +85,7 @@ void check_columns(const std::map<std::string, std::string>& columns) {
   }
 }
 
-std::optional<Column> ColumnNames::find(std::string_view name) const {
+std::optional<Column> ColumnNames::find(std::string_view name) {
   for (std::size_t i = 0; i < kQuantities.size(); ++i) {
     const Quantity& quantity = kQuantities[i];
     std::optional<int> shift;
@@ -98,6 +98,7 @@ std::optional<Column> ColumnNames::find(std::string_view name) const {
       continue;
     }
     if (!shift) shift = unit_in_name(quantity.kind, name);
+    found_[i] = true;
     Column column;
     column.quantity = i;
     column.shift = shift.value_or(0);
@@ -107,6 +108,16 @@ std::optional<Column> ColumnNames::find(std::string_view name) const {
     return column;
   }
   return std::nullopt;
+}
+
+void ColumnNames::require_told() const {
+  for (std::size_t i = 0; i < kQuantities.size(); ++i) {
+    const auto told = told_.find(std::string(kQuantities[i].name));
+    if (told == told_.end() || found_[i]) continue;
+    throw Error(ErrorKind::format,
+                "no column '" + told->second + "', which was told to hold " + told->first, {},
+                "names are taken as they are written, capitals and blanks included");
+  }
 }
 
 bool put_value(const Column& column, double value, LoggedStep& step,

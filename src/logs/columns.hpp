@@ -61,10 +61,13 @@ struct Column {
 class ColumnNames {
  public:
   explicit ColumnNames(const std::map<std::string, std::string>& told) : told_(told) {}
-  [[nodiscard]] std::optional<Column> find(std::string_view name) const;
+  [[nodiscard]] std::optional<Column> find(std::string_view name);
+  // Throws Error{format} for a column that was told and never found.
+  void require_told() const;
 
  private:
   const std::map<std::string, std::string>& told_;
+  std::array<bool, kQuantities.size()> found_{};
 };
 
 // Puts a value where it belongs. False: it says nothing (not above 0).

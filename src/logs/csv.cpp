@@ -49,6 +49,8 @@ class Csv : public LogFormat {
     steps.add(step, 0);
   }
 
+  void finish(std::vector<LogSegment>&) override { names_.require_told(); }
+
  private:
   template <class Take>
   void for_cells(std::string_view text, Take take) const {

@@ -38,7 +38,10 @@ void times_from_timestamps(std::vector<LogSegment>& segments) {
       LoggedStep& step = segment.steps[i];
       const std::int64_t distance = step.iteration - before.iteration;
       if (distance <= 0) continue;
-      if (step.steps_averaged == 1) step.steps_averaged = static_cast<int>(distance);
+      // Farther apart than any logging interval is a gap in the log.
+      if (step.steps_averaged == 1 && distance <= 1'000'000) {
+        step.steps_averaged = static_cast<int>(distance);
+      }
       if (step.step_s || !step.timestamp_s || !before.timestamp_s) continue;
       // Microseconds are more than any log prints, and hide what seconds since 1970 round off.
       const double elapsed = std::round((*step.timestamp_s - *before.timestamp_s) * 1e6) / 1e6;

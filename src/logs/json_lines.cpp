@@ -49,6 +49,8 @@ class JsonLines : public LogFormat {
     steps.add(step, line.origin);
   }
 
+  void finish(std::vector<LogSegment>&) override { names_.require_told(); }
+
  private:
   void assume(const Column& column, std::string_view key, const LogLine& line) {
     const bool time = kQuantities[column.quantity].kind == QuantityKind::time;

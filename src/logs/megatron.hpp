@@ -49,6 +49,8 @@ class MegatronArguments {
   std::int64_t first_line_ = 0;
   std::optional<double> padded_vocab_;
   std::int64_t vocab_line_ = 0;
+  std::int64_t differing_ = 0;
+  std::int64_t first_differing_ = 0;
 };
 
 // A format of this family: arguments, timers that are pauses, and iteration lines that it accepts.

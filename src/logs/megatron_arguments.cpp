@@ -1,4 +1,5 @@
 // Megatron's arguments block: "  name ....... value" between two dashed lines, or an excerpt of it.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -65,8 +66,13 @@ bool MegatronArguments::take(const LogLine& line) {
   if (dots - at < 3 || (dots < text.size() && text[dots] != ' ')) return false;
   if (values_.size() >= kMostArguments) return true;
   if (values_.empty()) first_line_ = line.number;
-  values_.insert_or_assign(std::string(name),
-                           std::string(trimmed(text.substr(dots)).substr(0, 4096)));
+  const std::string_view value = trimmed(text.substr(dots)).substr(0, 4096);
+  const auto [at_name, added] = values_.try_emplace(std::string(name), value);
+  if (!added && at_name->second != value) {
+    // The last of several runs in one file is the one that its end is about.
+    if (differing_++ == 0) first_differing_ = line.number;
+    at_name->second = value;
+  }
   return true;
 }
 
@@ -137,10 +143,17 @@ std::string MegatronArguments::model_json() const {
 
 void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   if (values_.empty()) return;
+  if (differing_ > 0) {
+    Place place;
+    place.line = first_differing_;
+    notes.add("arguments-differ", Severity::loss,
+              "several arguments blocks that differ: the last is taken", std::move(place),
+              differing_);
+  }
   const std::string where = "arguments block, line " + std::to_string(first_line_);
   const auto set = [&](std::optional<double>& field, const char* what,
                        std::optional<double> value) {
-    if (!value) return;
+    if (!positive(value)) return;
     field = value;
     log.said_by[what] = where;
   };
@@ -169,7 +182,9 @@ void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   if (!log.global_batch && batch_2020 && log.gpus && of("tp") > 0 &&
       !values_.contains("micro_batch_size")) {
     const double replicas = *log.gpus / of("tp") / std::max(1, of("pp"));
-    log.parallel.try_emplace("dp", static_cast<int>(replicas));
+    if (replicas >= 1.0 && replicas < 1e9) {
+      log.parallel.try_emplace("dp", static_cast<int>(replicas));
+    }
     set(log.global_batch, "global_batch", *batch_2020 * replicas);
     notes.add("batch-of-2020", Severity::assumption,
               "the arguments are those of Megatron in 2020: global batch taken as batch_size times "

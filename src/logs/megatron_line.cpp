@@ -165,7 +165,8 @@ void MegatronFamily::end() { arguments_.apply(found, notes); }
 
 void MegatronFamily::finish(std::vector<LogSegment>& segments) {
   tokens_from_total(segments);
-  if (const auto interval = arguments_.number("log_interval"); interval && *interval >= 1.0) {
+  if (const auto interval = arguments_.number("log_interval");
+      interval && *interval >= 1.0 && *interval <= 1e6) {
     for (LogSegment& segment : segments) {
       for (LoggedStep& step : segment.steps) {
         if (step.steps_averaged == 1) step.steps_averaged = static_cast<int>(*interval);

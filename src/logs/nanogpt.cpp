@@ -20,6 +20,10 @@ class NanoGpt : public LogFormat {
       tokens_ = positive(at.number());
       return;
     }
+    if (at.take("block_size = ")) {
+      set(found.seq_len, "seq_len", positive(at.number()), "configuration", line.number);
+      return;
+    }
     if (!at.find("iter ")) return;
     const auto iteration = at.integer();
     if (!iteration || *iteration < 0 || !at.take(":") || !at.find("loss ") || !at.find("time ")) {
@@ -53,7 +57,7 @@ LogFormatRow nanogpt_format() {
   return {"nanogpt",
           "nanoGPT",
           LogTier::framework,
-          {": loss ", "tokens per iteration will be:"},
+          {": loss ", "tokens per iteration will be:", "block_size = "},
           {"iter ", ": loss ", ", time "},
           make_format<NanoGpt>};
 }

@@ -69,13 +69,28 @@ std::string quoted_list(const std::vector<std::string_view>& words) {
   return list;
 }
 
+std::string known_formats() {
+  std::string list;
+  for (const LogFormatRow& row : log_format_rows()) {
+    if (row.tier == LogTier::generic) continue;
+    if (!list.empty()) list += ", ";
+    list += row.name;
+  }
+  return list;
+}
+
 // Which formats come nearest to a log that none explains, and what each misses.
 [[noreturn]] void fail_unknown(const std::vector<Candidate>& candidates, const Needles& needles,
-                               const ByteSource& source, bool any_text) {
+                               const ByteSource& source, const LogReadOptions& options,
+                               bool any_text) {
   if (!any_text) {
     throw Error(ErrorKind::format,
                 source.cut_off() ? "the gzip data is cut off" : "the log is empty",
                 place_in(source), "a training log has a line for each step");
+  }
+  if (!options.columns.empty()) {
+    throw Error(ErrorKind::format, "no line has the columns that were told", place_in(source),
+                "JSON Lines has an object a line; CSV has the names in its first line");
   }
   struct Near {
     const Candidate* candidate;
@@ -99,7 +114,7 @@ std::string quoted_list(const std::vector<std::string_view>& words) {
   if (near.empty()) {
     throw Error(ErrorKind::format,
                 "no training log of a known kind: no word of any format is in it", place_in(source),
-                "mfu list logs names the formats; JSON Lines and CSV are read with --columns");
+                "known: " + known_formats() + "; JSON Lines and CSV are read with --columns");
   }
   std::string message = "no training log of a known kind; nearest: ";
   for (std::size_t i = 0; i < near.size() && i < 2; ++i) {
@@ -121,6 +136,8 @@ std::vector<Candidate> make_candidates(const LogReadOptions& options, const Byte
     if (!options.format.empty() && options.format != row.name && row.tier != LogTier::per_rank) {
       continue;
     }
+    // Columns that are told leave no choice of another format.
+    if (!options.columns.empty() && row.tier != LogTier::generic) continue;
     candidates.push_back({&row, row.make(options), {}});
   }
   if (!options.format.empty() &&
@@ -236,7 +253,7 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
       }
     }
   }
-  if (best == nullptr) fail_unknown(candidates, needles, source, any_text);
+  if (best == nullptr) fail_unknown(candidates, needles, source, options, any_text);
 
   std::vector<LogSegment> segments = best->format->steps.finish(source.name(), notes);
   best->format->finish(segments);

@@ -70,7 +70,7 @@ void join(LoggedStep& into, const LoggedStep& from) {
   into.iteration = from.iteration;
   into.line = from.line;
   into.timestamp_s = from.timestamp_s;
-  into.steps_averaged += from.steps_averaged;
+  into.steps_averaged = static_cast<int>(std::min(a + b, 1e9));
   into.copies = std::max(into.copies, from.copies);
   into.skipped = into.skipped && from.skipped;
 }
@@ -82,11 +82,16 @@ bool StepCollector::is_copy(const LoggedStep& step, std::uint64_t origin, const 
   if (origin != 0) {
     const auto own = last_of_.find(origin);
     if (own == last_of_.end() || own->second < step.iteration) return true;
-    return own->second == step.iteration && agree(step, of.step);
+    if (own->second == step.iteration) return agree(step, of.step);
+    // "[default7]:" is the last process of every node: such names are no better than none.
+    if (!shared_names_) return false;
   }
-  // Without a name on the lines: copies follow one another, or others have come in copies, too.
-  const bool at_the_end = step.iteration == recent_.back().step.iteration;
-  return agree(step, of.step) && (at_the_end || of.step.copies > 1);
+  if (!agree(step, of.step)) return false;
+  if (step.iteration == recent_.back().step.iteration) return true;
+  // Without a name on the lines a copy may come late where the step before it has had more of them;
+  // a run that starts again finds every step with as many.
+  const bool first = &of == &recent_.front();
+  return of.step.copies < most_copies_ && (first || (&of - 1)->step.copies > of.step.copies);
 }
 
 void StepCollector::start_segment(const LoggedStep& step) {
@@ -94,6 +99,7 @@ void StepCollector::start_segment(const LoggedStep& step) {
   segments_.emplace_back();
   segments_.back().first_line = step.line;
   last_of_.clear();
+  most_copies_ = 1;
   last_holds_ = stride_;
   end_segment_ = false;
 }
@@ -112,9 +118,13 @@ void StepCollector::add(const LoggedStep& step, std::uint64_t origin) {
     if (found && is_copy(step, origin, *at)) {
       if (at->copies.empty()) at->copies.push_back(at->step);
       at->copies.push_back(step);
-      ++at->step.copies;
+      most_copies_ = std::max(most_copies_, ++at->step.copies);
       if (copied_++ == 0) first_copied_line_ = step.line;
-      if (origin != 0) last_of_[origin] = step.iteration;
+      if (origin != 0) {
+        const auto [own, first] = last_of_.try_emplace(origin, step.iteration);
+        if (!first && own->second == step.iteration) shared_names_ = true;
+        own->second = std::max(own->second, step.iteration);
+      }
       return;
     }
     if (segments_.size() >= kMostSegments) {

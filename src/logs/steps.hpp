@@ -58,6 +58,8 @@ class StepCollector {
   std::int64_t dropped_ = 0;
   std::int64_t first_copied_line_ = 0;
   bool end_segment_ = false;
+  bool shared_names_ = false;  // several processes print under one name
+  int most_copies_ = 1;        // of one step, in this segment
   unsigned told_ = 0;
 };
 

@@ -108,6 +108,7 @@ class Torchtitan : public LogFormat {
       if (!degree || *degree < 1 || *degree > 1'000'000) return;
       (void)degrees.take(",");
       all *= static_cast<double>(*degree);
+      if (all > 1e8) return;
       if (name.starts_with("dp")) {
         data *= static_cast<double>(*degree);
       } else {

@@ -158,6 +158,23 @@ class Answer(Log):
         self.assert_refused(self.mfu("log", self.write("x.log", "hello\n")), "no training log")
         self.assert_refused(self.mfu("log", path, "--skip", "99"), "no step")
 
+    def test_formats_are_listed(self):
+        result = self.mfu("list", "logs", "--json")
+        names = [item["id"] for item in json.loads(result.stdout)["items"]]
+        for name in ("megatron-lm", "torchtitan", "csv"):
+            self.assertIn(name, names)
+        for line in self.mfu("list", "logs").stdout.decode().splitlines():
+            self.assertLessEqual(len(line), 80, line)
+
+    def test_a_step_above_the_peak_is_refused(self):
+        # At 60 % of the peak a step of half the usual time is more than the GPU can do.
+        seconds = [1700 * wiggle(index) for index in range(30)]
+        seconds[12] = 800
+        lines = arguments_block() + [step_line(100 + index, took)
+                                     for index, took in enumerate(seconds)]
+        answer = self.answer(self.write("train.log", "\n".join(lines) + "\n"), "--chip", "h100-sxm")
+        self.assertEqual(answer["steps"]["left_out_by_reason"]["over_peak"], 1)
+
     def test_help_fits(self):
         result = self.mfu("log", "--help")
         self.assertEqual(result.returncode, 0)

@@ -111,6 +111,15 @@ TEST_CASE("a step that prints more than the peak is refused, most steps are not"
   CHECK(summary_of(log, options).used == 12);
 }
 
+TEST_CASE("a step that is quicker than the peak allows is refused", "[log]") {
+  std::vector<double> seconds = quiet(20);
+  seconds[7] = 0.4;
+  LogSummaryOptions options;
+  options.least_cost = 0.45;
+  CHECK(summary_of(log_of(seconds), options).left_out.over_peak == 1);
+  CHECK(summary_of(log_of(seconds)).left_out.over_peak == 0);
+}
+
 TEST_CASE("batches of two sizes are no nonsense", "[log]") {
   std::vector<double> seconds = quiet(40);
   for (std::size_t i = 0; i < 40; i += 4) seconds[i] *= 0.2;

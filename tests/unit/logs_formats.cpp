@@ -127,6 +127,14 @@ TEST_CASE("Megatron's arguments block becomes a shape", "[logs]") {
   CHECK(mla.vocab == 128);
 }
 
+TEST_CASE("several runs in one file: the last arguments are taken", "[logs]") {
+  const ReadLog read = read_log_text(
+      "  world_size ...................................... 8\n" + std::string(kMegatron) +
+      "\n  world_size ...................................... 16\n" + kMegatron + "\n");
+  CHECK(read.log.gpus == 16.0);
+  CHECK(read.notes.has("arguments-differ"));
+}
+
 TEST_CASE("Megatron's pauses", "[logs]") {
   const ReadLog read =
       read_log_text(std::string(kMegatron) +

@@ -157,6 +157,11 @@ TEST_CASE("JSON Lines: known names, told names, units", "[logs]") {
   CHECK_FALSE(told.notes.has("unit-assumed"));
   options.columns = {{"step_time", "dt"}};
   CHECK(read_log_text("{\"dt\": 1.5}\n", options).notes.has("unit-assumed"));
+  options.columns = {{"step_time", "dt"}, {"tokens", "tok"}};
+  CHECK_THAT(log_outcome("{\"dt\": 1.5}\n", options),
+             contains("no column 'tok', which was told to hold tokens"));
+  CHECK_THAT(log_outcome("iter 1: loss 3.0, time 500.0ms\n", options),
+             contains("no line has the columns that were told"));
   options.columns = {{"steptime", "dt"}};
   CHECK_THAT(log_outcome("{\"dt\": 1.5}\n", options),
              contains("no column quantity is called 'steptime' (did you mean 'step_time'?)"));

@@ -68,6 +68,26 @@ TEST_CASE("lines without names: equal values are copies, others are another run"
   CHECK(three.log.segments.size() == 2);
 }
 
+TEST_CASE("several processes may have one name", "[logs]") {
+  // The eighth process of each of two nodes.
+  std::string text;
+  const auto line = [](int i, const std::string& ms) { return "[default7]:" + nanogpt(i, ms); };
+  text += line(1, "500.0") + line(1, "500.1") + line(2, "500.2") + line(2, "500.1");
+  text += line(3, "500.0") + line(4, "500.2") + line(3, "500.1") + line(4, "500.3");
+  const ReadLog read = read_log_text(text);
+  REQUIRE(read.log.segments.size() == 1);
+  for (const LoggedStep& step : read.log.segments[0].steps) CHECK(step.copies == 2);
+  // A run that starts again has all of its copies already.
+  const ReadLog again =
+      read_log_text(nanogpt(1, "500.0") + nanogpt(1, "500.1") + nanogpt(2, "500.0") +
+                    nanogpt(2, "500.1") + nanogpt(1, "500.0") + nanogpt(1, "500.1"));
+  CHECK(again.log.segments.size() == 2);
+  text.clear();
+  text += line(1, "500.0") + line(2, "500.2") + line(3, "500.0");
+  text += line(2, "500.0") + line(3, "500.2");
+  CHECK(read_log_text(text).log.segments.size() == 2);
+}
+
 TEST_CASE("more steps than are kept become means that keep the totals", "[logs]") {
   for (const int count : {255, 256, 257, 300, 1000, 5003}) {
     CAPTURE(count);
