@@ -4,11 +4,17 @@
 #include <cstring>
 
 #include "base/json_blocks.hpp"
+#include "base/json_doubts.hpp"
 
 namespace mfu {
 
 using json_blocks::closing_brace;
 using json_blocks::Unusual;
+using json_doubts::Boundary;
+using json_doubts::boundary_at;
+using json_doubts::escapes_valid;
+using json_doubts::quotes_plausible;
+using json_doubts::utf8_valid;
 
 namespace {
 
@@ -18,112 +24,6 @@ constexpr std::size_t kLongEvent = 1024;
 constexpr std::size_t kKeyLimit = 4096;
 
 bool blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-// The keys with which events start; a boundary is believed only before one of them.
-bool event_key(std::string_view key) noexcept {
-  constexpr std::string_view kKeys[] = {"ph",  "cat", "name", "pid",  "tid", "ts",
-                                        "dur", "id",  "s",    "args", "bp"};
-  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
-}
-
-// What stands at a closing brace: `{` of the next event, the end of the array, neither, or too few
-// bytes to tell.
-enum class Boundary : unsigned char { event, closing, none, unknown };
-
-Boundary boundary_at(const char* at, const char* end, bool ended, const char*& next) noexcept {
-  const auto skip = [&] {
-    while (at < end && blank(*at)) ++at;
-    return at < end;
-  };
-  const Boundary out_of_bytes = ended ? Boundary::none : Boundary::unknown;
-  ++at;  // the brace
-  if (!skip()) return out_of_bytes;
-  if (*at == ']') {
-    next = at++;
-    if (!skip()) return ended ? Boundary::closing : Boundary::unknown;
-    if (*at == '}') return Boundary::closing;
-    if (*at != ',') return Boundary::none;
-    ++at;
-    if (!skip()) return out_of_bytes;
-    return *at == '"' ? Boundary::closing : Boundary::none;
-  }
-  if (*at != ',') return Boundary::none;
-  ++at;
-  if (!skip()) return out_of_bytes;
-  if (*at != '{') return Boundary::none;
-  next = at++;
-  if (!skip()) return out_of_bytes;
-  if (*at != '"') return Boundary::none;
-  const char* const key = ++at;
-  while (at < end && *at != '"' && at - key < 8) ++at;
-  if (at == end) return out_of_bytes;
-  if (*at != '"' || !event_key({key, static_cast<std::size_t>(at - key)})) return Boundary::none;
-  ++at;
-  if (!skip()) return out_of_bytes;
-  return *at == ':' ? Boundary::event : Boundary::none;
-}
-
-// Every string is followed by what may follow a string: the quotes are where they should be.
-// `whole`: the text does not stop in the middle.
-bool quotes_plausible(std::string_view text, bool whole) noexcept {
-  bool inside = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (inside && text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '"') {
-      if (inside) {
-        std::size_t after = i + 1;
-        while (after < text.size() && blank(text[after])) ++after;
-        if (after < text.size() && std::strchr(",:}]", text[after]) == nullptr) return false;
-      } else {
-        std::size_t before = i;
-        while (before > 0 && blank(text[before - 1])) --before;
-        if (before > 0 && std::strchr(",:{[", text[before - 1]) == nullptr) return false;
-      }
-      inside = !inside;
-    }
-  }
-  return !whole || !inside;
-}
-
-bool escapes_valid(std::string_view text) noexcept {
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    if (text[i] != '\\') continue;
-    ++i;
-    if (std::strchr("\"\\/bfnrtu", text[i]) == nullptr) return false;
-  }
-  return true;
-}
-
-bool utf8_valid(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned char first = byte(i);
-    std::size_t length = 1;
-    unsigned char low = 0x80;
-    unsigned char high = 0xbf;
-    if (first >= 0xf5 || (first >= 0x80 && first < 0xc2)) return false;
-    if (first >= 0xf0) {
-      length = 4;
-      if (first == 0xf0) low = 0x90;
-      if (first == 0xf4) high = 0x8f;
-    } else if (first >= 0xe0) {
-      length = 3;
-      if (first == 0xe0) low = 0xa0;
-      if (first == 0xed) high = 0x9f;
-    } else if (first >= 0xc2) {
-      length = 2;
-    }
-    if (i + length > text.size()) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if (byte(i + k) < low || byte(i + k) > high) return false;
-      low = 0x80;
-      high = 0xbf;
-    }
-    i += length;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -275,8 +175,14 @@ bool JsonScanner::take_event() {
     if (close != nullptr) {
       if (size_ - at_ - length > kLookahead || !more()) break;
     } else if (!more()) {
-      note(JsonOddity::truncated, at_);
-      state_ = State::done;
+      // The last event is cut off, unless others stand behind it: then its quotes are broken.
+      if (!boundary_ahead()) {
+        note(JsonOddity::truncated, at_);
+        state_ = State::done;
+      } else {
+        note(JsonOddity::malformed_event, at_);
+        (void)resync(at_);
+      }
       return false;
     }
   }
@@ -308,6 +214,19 @@ void JsonScanner::reject() {
   at_ = static_cast<std::size_t>(text_.data() - buffer_.data());
   note(JsonOddity::malformed_event, at_);
   (void)resync(at_);
+}
+
+// Whether a boundary follows in the window, which holds everything up to the end of the bytes.
+bool JsonScanner::boundary_ahead() const {
+  const char* const end = buffer_.data() + size_;
+  for (const char* at = buffer_.data() + at_; at < end; ++at) {
+    at = static_cast<const char*>(std::memchr(at, '}', static_cast<std::size_t>(end - at)));
+    if (at == nullptr) return false;
+    const char* next = nullptr;
+    const Boundary found = boundary_at(at, end, true, next);
+    if (found == Boundary::event || found == Boundary::closing) return true;
+  }
+  return false;
 }
 
 // Goes to the next boundary between events behind `from`, by what stands there and not by counting
@@ -523,86 +442,6 @@ void JsonScanner::report(Notes& notes) const {
     where.byte_offset = counted.first;
     notes.add(row.code, row.severity, row.text, std::move(where), counted.count);
   }
-}
-
-bool JsonFields::next(JsonField& out) noexcept {
-  if (nested_ != nullptr) {
-    Unusual ignored;
-    const char* const close = closing_brace(nested_, end_, ignored);
-    if (close == nullptr) return fail();
-    leave_at(close + 1);
-  }
-  const char* at = at_;
-  const auto skip = [&] {
-    while (at < end_ && blank(*at)) ++at;
-    return at < end_;
-  };
-  const auto string = [&](std::string_view& found) {
-    const char* const first = ++at;
-    for (;;) {
-      at = json_blocks::quote_or_backslash(at, end_);
-      if (at >= end_) return false;
-      if (*at == '"') break;
-      at += 2;
-    }
-    found = {first, static_cast<std::size_t>(at - first)};
-    ++at;
-    return true;
-  };
-  while (at < end_ && (blank(*at) || *at == ',')) ++at;
-  if (at >= end_) return fail();
-  if (*at == '}') {
-    at_ = at + 1;
-    ended_ = true;
-    return false;
-  }
-  if (*at != '"' || !string(out.key) || !skip() || *at != ':') return fail();
-  ++at;
-  if (!skip()) return fail();
-  out.text = *at == '"';
-  if (out.text) {
-    if (!string(out.value)) return fail();
-  } else if (*at == '{') {
-    out.value = {at, 1};
-    nested_ = at;
-    return true;
-  } else {
-    const char* const first = at;
-    std::int64_t depth = 0;
-    for (; at < end_; ++at) {
-      if (*at == '"') {
-        std::string_view ignored;
-        if (!string(ignored)) return fail();
-        --at;
-      } else if (*at == '[' || *at == '{') {
-        ++depth;
-      } else if (*at == ']' || *at == '}') {
-        if (depth-- == 0) break;
-      } else if (depth == 0 && (*at == ',' || blank(*at))) {
-        break;
-      }
-    }
-    out.value = {first, static_cast<std::size_t>(at - first)};
-    if (out.value.empty()) return fail();
-  }
-  if (!skip() || (*at != ',' && *at != '}')) return fail();
-  at_ = at;
-  return true;
-}
-
-JsonFields JsonFields::enter() const noexcept {
-  return JsonFields({nested_, static_cast<std::size_t>(end_ - nested_)});
-}
-
-void JsonFields::leave(const JsonFields& inner) noexcept {
-  if (inner.ended_ && nested_ != nullptr) leave_at(inner.at_);
-}
-
-void JsonFields::leave_at(const char* at) noexcept {
-  nested_ = nullptr;
-  at_ = at;
-  while (at < end_ && blank(*at)) ++at;
-  if (at >= end_ || (*at != ',' && *at != '}')) at_ = end_;  // the next call finds it broken
 }
 
 }  // namespace mfu

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <limits>
 
-#include "base/json_scanner.hpp"
+#include "base/json_fields.hpp"
 
 namespace mfu::traces {
 

@@ -73,7 +73,9 @@ struct RankTrace {
 
   StepSource step_source = StepSource::captured_span;
   std::vector<StepSplit> steps;  // ascending by begin
-  // First to last GPU activity, whatever the steps are.
+  // Without a GPU (has_gpu is false) only window and exposed_comm (the host's own collectives,
+  // Gloo) are known; the rest of the window stands in idle and is not known to be idle. First to
+  // last GPU activity, whatever the steps are.
   StepSplit gpu_span;
   // The host's ProfilerStep windows laid over the same GPU activity: what other tools print.
   std::vector<StepSplit> host_steps;
