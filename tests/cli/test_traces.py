@@ -6,6 +6,7 @@ import pty
 import select
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
