@@ -54,12 +54,6 @@ constexpr std::array kOptions{
     CalcOption{"--trainable", &CalcText::trainable, convention, "WHAT", "all, lora, none"},
 };
 
-Place at(std::string_view option) {
-  Place place;
-  place.what = std::string(option);
-  return place;
-}
-
 // The value of a switch by its name.
 template <typename Value, std::size_t count>
 std::optional<Value> chosen(const std::string& text, std::string_view option,

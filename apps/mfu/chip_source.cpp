@@ -10,18 +10,9 @@
 #include "mfu/quantity.hpp"
 #include "mfu/telemetry.hpp"
 #include "mfu/user_chips.hpp"
+#include "options.hpp"
 
 namespace mfu::app {
-namespace {
-
-Place at(std::string_view option) {
-  Place place;
-  place.what = std::string(option);
-  return place;
-}
-
-}  // namespace
-
 std::span<const Chip> user_chips(const std::string& path, Notes& notes,
                                  std::vector<InputInfo>& files) {
   if (path.empty()) return {};

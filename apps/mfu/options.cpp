@@ -108,6 +108,12 @@ UsageErrors::UsageErrors(std::vector<Error> all)
             all.front().hint()),
       all_(std::move(all)) {}
 
+Place at(std::string_view option) {
+  Place place;
+  place.what = std::string(option);
+  return place;
+}
+
 void Problems::throw_if_any() const {
   if (!found_.empty()) throw UsageErrors(found_);
 }

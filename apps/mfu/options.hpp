@@ -17,6 +17,9 @@
 
 namespace mfu::app {
 
+// The place of what is wrong with an option's value.
+[[nodiscard]] Place at(std::string_view option);
+
 // Collects what is wrong with a command line.
 class Problems {
  public:

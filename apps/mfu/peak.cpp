@@ -26,12 +26,6 @@ struct PeakText {
   OutputText output;
 };
 
-Place at(std::string_view option) {
-  Place place;
-  place.what = std::string(option);
-  return place;
-}
-
 // The chip that is asked for, whatever it was named by; nothing: all.
 void resolve_chip(const PeakText& text, const ObservedDevices& observed, PeakQuery& query) {
   ChipMatch match;

@@ -13,12 +13,6 @@
 namespace mfu::app {
 namespace {
 
-Place at(std::string_view option) {
-  Place place;
-  place.what = std::string(option);
-  return place;
-}
-
 struct OverrideOption {
   std::string_view name;
   std::string OverrideText::*member;

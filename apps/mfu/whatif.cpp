@@ -33,12 +33,6 @@ struct WhatIfText {
   bool verbose = false;
 };
 
-Place at(std::string_view option) {
-  Place place;
-  place.what = std::string(option);
-  return place;
-}
-
 Reported parse_reported(const std::string& text) {
   Reported reported;
   reported.half_unit = rounding_of(text);

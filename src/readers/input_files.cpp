@@ -40,6 +40,10 @@ std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (fs::directory_iterator at(folder, problem), end; !problem && at != end;
        at.increment(problem)) {
+    // A pipe would wait for its other end; what is no file is no trace.
+    std::error_code ignored;
+    if (!fs::is_regular_file(at->path(), ignored) && !fs::is_directory(at->path(), ignored))
+      continue;
     names.push_back(at->path().filename().string());
   }
   if (problem) fail(folder.string(), "the folder cannot be read: " + problem.message());

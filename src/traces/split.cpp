@@ -14,7 +14,7 @@ constexpr unsigned kCommunication = 1U << static_cast<unsigned>(Activity::commun
 
 }  // namespace
 
-SplitSweep::SplitSweep(std::vector<std::vector<StepSplit>*> windows)
+SplitSweep::SplitSweep(const std::vector<std::vector<StepSplit>*>& windows)
     : reach_{kLongAgo, kLongAgo, kLongAgo}, now_(kLongAgo) {
   for (std::vector<StepSplit>* row : windows) rows_.push_back({row, 0});
 }

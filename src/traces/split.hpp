@@ -18,7 +18,7 @@ class SplitSweep {
  public:
   // The windows must be in order of their begin; they may touch, overlap and nest. Their `split` is
   // filled. The vectors must outlive the sweep and keep their elements.
-  explicit SplitSweep(std::vector<std::vector<StepSplit>*> windows);
+  explicit SplitSweep(const std::vector<std::vector<StepSplit>*>& windows);
 
   // In order of `start`. start <= end.
   void add(std::int64_t start, std::int64_t end, Activity activity);

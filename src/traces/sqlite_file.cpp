@@ -14,6 +14,7 @@ namespace mfu::traces {
 namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
+constexpr std::size_t kHeader = 100;
 constexpr int kLongestValue = 16 * 1024 * 1024;
 // Instructions of SQLite's machine between two looks at the budget.
 constexpr int kStride = 1000;
@@ -128,11 +129,33 @@ struct SqliteFile::State {
     return --state.looks_left < 0 ? 1 : 0;
   }
 
-  static int authorize(void* /*context*/, int action, const char* /*first*/, const char* /*second*/,
+  static int authorize(void* /*context*/, int action, const char* first, const char* /*second*/,
                        const char* /*database*/, const char* inner) {
     // `inner` names the view or the trigger that asks.
-    const bool reads = action == SQLITE_SELECT || action == SQLITE_READ;
+    const bool reads =
+        action == SQLITE_SELECT || action == SQLITE_READ ||
+        (action == SQLITE_PRAGMA && first != nullptr && std::string_view(first) == "table_xinfo");
     return reads && inner == nullptr ? SQLITE_OK : SQLITE_DENY;
+  }
+
+  // SQLite takes what is missing of the last page for zeros.
+  void check_size(std::string_view head, std::uintmax_t size) const {
+    const auto number = [&](std::size_t at, std::size_t count) {
+      std::uint64_t value = 0;
+      for (std::size_t i = 0; i < count && at + i < head.size(); ++i) {
+        value = value << 8U | static_cast<unsigned char>(head[at + i]);
+      }
+      return value;
+    };
+    const std::uint64_t written = number(16, 2);
+    const std::uint64_t page = written == 1 ? 65536 : written;
+    // The count of pages holds where the last writer knew of it.
+    const std::uint64_t pages = number(24, 4) == number(92, 4) ? number(28, 4) : 0;
+    if (head.size() >= kHeader && page > 0 && size % page == 0 && size / page >= pages) return;
+    throw Error(ErrorKind::format,
+                "the database is cut off: " + std::to_string(size) + " bytes of " +
+                    std::to_string(std::max(pages, std::uint64_t{1}) * page),
+                place({}), kExportAgain);
   }
 
   void settle(std::int64_t file_bytes) {
@@ -202,7 +225,7 @@ SqliteFile SqliteFile::open(const std::string& path) {
   }
   // Opens it once for the messages about files that are not there.
   ByteSource source = ByteSource::open(path);
-  const std::string head(source.peek(kMagic.size()));
+  const std::string head(source.peek(kHeader));
   if (source.gzip() && sniff_sqlite(head)) {
     throw Error(ErrorKind::unsupported, "an SQLite export cannot be read while it is compressed",
                 state->place({}), "unpack it first: gunzip -k FILE");
@@ -210,12 +233,14 @@ SqliteFile SqliteFile::open(const std::string& path) {
   if (!sniff_sqlite(head)) {
     throw Error(ErrorKind::format, "not an SQLite database", state->place({}), kExportAgain);
   }
+  const std::uintmax_t size = std::filesystem::file_size(path, problem);
+  if (problem) throw Error(ErrorKind::io, "cannot tell how long the file is", state->place({}));
+  state->check_size(head, size);
   const int code =
       sqlite3_open_v2(uri_of(path).c_str(), &state->database,
                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
   state->check(code);
-  const std::uintmax_t size = std::filesystem::file_size(path, problem);
-  state->settle(problem ? 0 : static_cast<std::int64_t>(std::min<std::uintmax_t>(size, 1LL << 45)));
+  state->settle(static_cast<std::int64_t>(std::min<std::uintmax_t>(size, 1LL << 45)));
   return SqliteFile(std::move(state));
 }
 
@@ -225,6 +250,7 @@ SqliteFile SqliteFile::from_memory(std::string_view bytes, std::string name) {
   if (!sniff_sqlite(bytes)) {
     throw Error(ErrorKind::format, "not an SQLite database", state->place({}), kExportAgain);
   }
+  state->check_size(bytes.substr(0, kHeader), bytes.size());
   state->check(sqlite3_open_v2(":memory:", &state->database,
                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr));
   const auto size = static_cast<sqlite3_int64>(bytes.size());
@@ -259,6 +285,18 @@ bool SqliteFile::has_table(const std::string& table) {
   if (sqlite3_table_column_metadata(state_->database, "main", table.c_str(), nullptr, nullptr,
                                     nullptr, nullptr, nullptr, nullptr) != SQLITE_OK) {
     throw Error(ErrorKind::format, "not an ordinary table", state_->place(table), kExportAgain);
+  }
+  // A column that is computed would run what the schema says.
+  auto columns = std::make_unique<Rows::State>();
+  columns->file = state_.get();
+  columns->table = table;
+  const std::string text = "PRAGMA main.table_xinfo(" + identifier(table) + ")";
+  state_->check(
+      sqlite3_prepare_v2(state_->database, text.c_str(), -1, &columns->statement, nullptr), table);
+  Rows each(std::move(columns));
+  constexpr int kHidden = 6;
+  while (each.next()) {
+    if (each.integer(kHidden) != 0) state_->fail(SQLITE_AUTH, table);
   }
   return true;
 }

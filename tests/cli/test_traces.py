@@ -6,6 +6,7 @@ import pty
 import select
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -248,6 +249,17 @@ class Progress(Cli):
         process.stderr.close()
         self.assertNotIn(b"reading", said)
         self.assertIn(b"In the trace", out)
+
+
+class Pipes(unittest.TestCase):
+    def test_a_pipe_in_a_folder_is_not_waited_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(os.path.join(folder, "rank1.json"))
+            with open(os.path.join(folder, "rank0.json"), "w", encoding="utf-8") as file:
+                json.dump(make_trace(0), file)
+            done = subprocess.run([MFU, "diagnose", folder], capture_output=True, timeout=60,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":
