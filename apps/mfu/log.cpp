@@ -44,12 +44,6 @@ struct LogLimits {
   std::optional<double> max_step, max_regression;
 };
 
-Place at(std::string_view option) {
-  Place place;
-  place.what = std::string(option);
-  return place;
-}
-
 std::optional<std::size_t> whole(const std::string& text) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -190,6 +184,35 @@ std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, cons
   return summary.median_cost * *mfu;
 }
 
+// What was broken off before it had anything to answer is no error to talk about.
+template <typename Work>
+auto quiet_if(bool interrupted, const Work& work) {
+  try {
+    return work();
+  } catch (const Error&) {
+    if (interrupted) throw Interrupted{};
+    throw;
+  }
+}
+
+// A live pipe that the user breaks off ends there; what was read is answered.
+TrainingLog read_live(const std::string& path, const LogReadOptions& options, Notes& notes,
+                      bool& interrupted) {
+  if (path != "-") return read_log(path, options, notes);
+  const LivePipe pipe;
+  try {
+    TrainingLog log = read_log(path, options, notes);
+    interrupted = pipe.interrupted();
+    if (interrupted) {
+      notes.add("interrupted", Severity::info, "broken off: the answer is of what came until then");
+    }
+    return log;
+  } catch (const Error&) {
+    if (pipe.interrupted()) throw Interrupted{};
+    throw;
+  }
+}
+
 int run_log(const CLI::App& command, const LogText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
@@ -222,12 +245,15 @@ int run_log(const CLI::App& command, const LogText& text) {
   problems.throw_if_any();
 
   Notes notes;
-  const TrainingLog log = read_log(text.files.front(), reading, notes);
+  bool interrupted = false;
+  const TrainingLog log = read_live(text.files.front(), reading, notes, interrupted);
   LogInput gathered = gather_log_input(text.calc, log, problems, notes);
   problems.throw_if_any();
   if (gathered.input.peak) summing.peak_flops = gathered.input.peak->flops;
-  summing.least_cost = cost_at_peak(gathered, text.calc, log, summing);
-  LogSummary summary = summarize(log, summing, notes);
+  LogSummary summary = quiet_if(interrupted, [&] {
+    summing.least_cost = cost_at_peak(gathered, text.calc, log, summing);
+    return summarize(log, summing, notes);
+  });
   add_measurement(gathered, text.calc, log, summary, notes);
   Calculation calculation = calculate_log(gathered, log, summary, notes);
   if (!calculation.disagreements.empty()) {
@@ -260,7 +286,7 @@ int run_log(const CLI::App& command, const LogText& text) {
         judge_regression(*baseline, *report.log, *limits.max_regression, text.max_regression));
   }
   if (text.tee) move_text_to_standard_error(targets);
-  return publish(report, targets, text.verbose);
+  return publish(report, targets, text.verbose, interrupted);
 }
 
 }  // namespace

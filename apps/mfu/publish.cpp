@@ -69,7 +69,7 @@ Gate judge_min_mfu(const GateLimits& limits, const Judged& judged) {
           *judged.mfu >= limits.min_mfu.value_or(0.0)};
 }
 
-int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
+int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose, bool interrupted) {
   const bool text_on_standard_output =
       std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
         return target.output.is_standard() && target.renderer->format == "text";
@@ -77,7 +77,7 @@ int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
   if (text_on_standard_output) say_notes(report.notes, verbose);
   const bool failed = std::any_of(report.gates.begin(), report.gates.end(),
                                   [](const Gate& gate) { return !gate.passed; });
-  report.exit_code = failed ? 1 : 0;
+  report.exit_code = interrupted ? 130 : failed ? 1 : 0;
   const RenderStyle terminal = standard_output_style();
   // A form that this report does not have is refused before anything is written.
   std::vector<std::string> rendered;

@@ -5,11 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "base/bytes.hpp"
+#include "logs/registry.hpp"
 #include "read_inputs.hpp"
+#include "readers/reader.hpp"
 #include "timings/builder.hpp"
 
 namespace mfu::app {
@@ -80,21 +88,30 @@ Found from_megatron(const TrainingLog& log) {
   Found found;
   found.splits = has(log, "forward-compute") && has(log, "backward-compute");
   const bool syncs_as_one = has(log, "all-grads-sync");
+  // What is told twice of a step (a resumed run goes over it again) is what was told last, not the
+  // sum.
+  std::map<Key, std::map<std::string_view, double>> told;
   for (const LoggedRankValue& value : log.rank_values) {
-    if (value.unit != "s") continue;
-    Sample& sample = found.samples[{value.rank, value.iteration}];
-    if (value.series == "forward-compute") sample.forward = value.value;
-    if (value.series == "backward-compute") sample.backward = value.value;
-    if (value.series == "forward-compute" || value.series == "backward-compute" ||
-        value.series == "optimizer-inner-step") {
-      sample.compute += value.value;
-    } else if (is_communication(value.series, syncs_as_one)) {
-      sample.comm += value.value;
-    } else if (value.series == "batch-generator") {
-      // Inside forward-compute: data, not work. What is left of the step is added below.
-      sample.compute -= value.value;
-      sample.forward = sample.forward.value_or(0.0) - value.value;
+    if (value.unit == "s") told[{value.rank, value.iteration}][value.series] = value.value;
+  }
+  for (const auto& [key, timers] : told) {
+    Sample& sample = found.samples[key];
+    double data = 0.0;
+    for (const auto& [timer, seconds] : timers) {
+      if (timer == "forward-compute") sample.forward = seconds;
+      if (timer == "backward-compute") sample.backward = seconds;
+      if (timer == "forward-compute" || timer == "backward-compute" ||
+          timer == "optimizer-inner-step") {
+        sample.compute += seconds;
+      } else if (is_communication(timer, syncs_as_one)) {
+        sample.comm += seconds;
+      } else if (timer == "batch-generator") {
+        data = seconds;
+      }
     }
+    // Inside forward-compute: data, not work. What is left of the step is added below.
+    sample.compute -= data;
+    if (sample.forward) *sample.forward -= data;
   }
   return found;
 }
@@ -181,6 +198,49 @@ void describe_job(const TrainingLog& log, RunTimings& run) {
   }
 }
 
+std::uint64_t size_of(const std::string& path) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(path, failed);
+  return failed ? 0 : size;
+}
+
+// Each file is a log, or none is: nothing where one cannot be read as one. What is wrong with it as
+// a timing document is the better error then.
+std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
+                                    std::optional<ByteSource> standard_input, Notes& notes) {
+  TrainingLog all;
+  ReadResult result;
+  Notes said;
+  // The first one describes the job: which that is must not depend on the order.
+  const std::set<std::string> each(paths.begin(), paths.end());
+  for (const std::string& path : each) {
+    TrainingLog log;
+    std::uint64_t bytes = 0;
+    try {
+      if (path == "-" && standard_input) {
+        log = read_log(*standard_input, {}, said);
+        bytes = standard_input->raw_bytes();
+      } else {
+        log = read_log(path, {}, said);
+        bytes = size_of(path);
+      }
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+    result.inputs.push_back({path, log.format, bytes});
+    if (all.format.empty()) {
+      all = std::move(log);
+      continue;
+    }
+    std::move(log.rank_values.begin(), log.rank_values.end(), std::back_inserter(all.rank_values));
+  }
+  for (const Note& note : said.all()) {
+    notes.add(note.code, note.severity, note.text, note.first, note.count);
+  }
+  result.run = run_of_log(all, notes);
+  return result;
+}
+
 }  // namespace
 
 RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
@@ -238,40 +298,29 @@ RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
 }
 
 ReadResult read_run_or_log(const std::vector<std::string>& paths, unsigned threads, Notes& notes) {
+  // Standard input is read once: its first bytes say what it is.
+  std::optional<ByteSource> standard_input;
+  const bool piped = std::count(paths.begin(), paths.end(), "-") == 1;
+  if (piped) {
+    standard_input = ByteSource::open("-");
+    const std::string head(standard_input->peek(kHeadBytes));
+    if (is_no_run(head)) {
+      if (std::optional<ReadResult> result = read_logs(paths, std::move(standard_input), notes)) {
+        return std::move(*result);
+      }
+      refuse_no_run(head, "-");
+    }
+  }
   try {
-    return read_inputs(paths, threads, notes);
+    return read_inputs(paths, threads, notes, std::move(standard_input));
   } catch (const Error& error) {
     const bool other =
         error.kind() == ErrorKind::format && error.message().starts_with("not a timing document");
-    // Standard input was read, and is gone.
-    const bool again = std::find(paths.begin(), paths.end(), "-") == paths.end();
-    if (!other || !again) throw;
-    // Each file is a log, or none is: the first error was the better one then.
-    TrainingLog all;
-    ReadResult result;
-    for (const std::string& path : paths) {
-      TrainingLog log;
-      Notes own;
-      try {
-        log = read_log(path, {}, own);
-      } catch (const Error&) {
-        throw error;
-      }
-      for (const Note& note : own.all()) {
-        notes.add(note.code, note.severity, note.text, note.first, note.count);
-      }
-      std::error_code failed;
-      const auto bytes = std::filesystem::file_size(path, failed);
-      result.inputs.push_back({path, log.format, failed ? 0 : bytes});
-      if (all.format.empty()) {
-        all = std::move(log);
-        continue;
-      }
-      std::move(log.rank_values.begin(), log.rank_values.end(),
-                std::back_inserter(all.rank_values));
+    if (!other || piped) throw;
+    if (std::optional<ReadResult> result = read_logs(paths, std::nullopt, notes)) {
+      return std::move(*result);
     }
-    result.run = run_of_log(all, notes);
-    return result;
+    throw;
   }
 }
 

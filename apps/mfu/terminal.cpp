@@ -24,6 +24,26 @@ namespace {
 
 extern "C" void on_interrupt(int /*signal*/) { _exit(130); }
 
+volatile std::sig_atomic_t interrupts = 0;
+
+// Only what is safe in a handler. A read that waits goes on, and finds the end.
+extern "C" void on_interrupt_of_pipe(int /*signal*/) {
+  interrupts = interrupts + 1;
+  if (interrupts > 2) _exit(130);
+  if (interrupts < 2) return;
+  const int before = errno;
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing == -1) _exit(130);
+  ::dup2(nothing, 0);
+  ::close(nothing);
+  errno = before;
+}
+
+bool standard_input_is_a_pipe() {
+  struct stat info {};
+  return ::fstat(0, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+}
+
 bool locale_is_utf8() {
   // The first of these that is set decides, as in setlocale.
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -58,6 +78,15 @@ std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
 }
+
+LivePipe::LivePipe() {
+  interrupts = 0;
+  if (standard_input_is_a_pipe()) std::signal(SIGINT, on_interrupt_of_pipe);
+}
+
+LivePipe::~LivePipe() { std::signal(SIGINT, on_interrupt); }
+
+bool LivePipe::interrupted() const noexcept { return interrupts > 0; }
 
 void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE instead
@@ -99,17 +128,22 @@ Output Output::replacing(const std::string& path) {
   if (problem) target = path;
   const bool exists = std::filesystem::exists(target, problem);
   if (exists && !std::filesystem::is_regular_file(target, problem)) return file(path);
-  const std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor == -1) {
+  require_folder_for(target.string());
+  Output output(target.string(), -1);
+  output.replace_ = true;
+  return output;
+}
+
+void Output::open_temporary() {
+  const std::string temporary = fmt::format("{}.{}.tmp", path_, ::getpid());
+  descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ == -1) {
     Place place;
-    place.file = path;
+    place.file = path_;
     throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
                 std::move(place));
   }
-  Output output(target.string(), descriptor);
-  output.temporary_ = temporary;
-  return output;
+  temporary_ = temporary;
 }
 
 void Output::require_folder_for(const std::string& path) {
@@ -132,12 +166,14 @@ void Output::require_folder_for(const std::string& path) {
 Output::Output(Output&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      replace_(other.replace_),
       append_(other.append_),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 Output& Output::operator=(Output&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(temporary_, other.temporary_);
+  std::swap(replace_, other.replace_);
   std::swap(append_, other.append_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
@@ -169,6 +205,7 @@ void Output::write(std::string_view bytes) {
                 std::move(place));
   };
   const bool file = !path_.empty();
+  if (replace_) open_temporary();
   // Pipes and devices cannot be truncated, and need not be.
   if (file && !append_ && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
   while (!bytes.empty()) {
