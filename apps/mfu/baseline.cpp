@@ -31,6 +31,20 @@ const Json& part(const Json& object, const char* key) {
   return at != object.end() && at->is_object() ? *at : kNone;
 }
 
+// What a hand or another program put there must not become a verdict.
+std::optional<double> positive_at(const Json& object, const char* key, double most,
+                                  const std::string& path, const char* named) {
+  const std::optional<double> value = number_at(object, key);
+  if (!value) return value;
+  if (*value > 0.0 && *value <= most) return value;
+  Place place;
+  place.file = path;
+  place.what = named;
+  throw Error(ErrorKind::format,
+              fmt::format("{:.4g} cannot be: the report is not as mfu wrote it", *value),
+              std::move(place), "save one with mfu log FILE --json > old.json");
+}
+
 // Half the width of an interval of log ratios, from one of relative differences.
 double half_width(const Interval& relative) {
   return 0.5 * (std::log1p(relative.hi) - std::log1p(relative.lo));
@@ -70,23 +84,30 @@ Baseline read_baseline(const std::string& path, InputInfo& info) {
   baseline.path = path;
   baseline.command = text_at(report, "command");
   baseline.fingerprint = text_at(setup, "fingerprint");
-  baseline.mfu = number_at(headline, "mfu");
-  baseline.step_seconds = number_at(headline, "step_seconds");
-  baseline.tokens_per_step = number_at(setup, "tokens_per_step");
-  baseline.gpus = number_at(setup, "gpus");
-  const auto interval = steps.find("p50_relative_ci");
-  if (interval != steps.end() && interval->is_array() && interval->size() == 2 &&
-      (*interval)[0].is_number() && (*interval)[1].is_number()) {
-    baseline.relative_ci = Interval{(*interval)[0].get<double>(), (*interval)[1].get<double>()};
-  }
-  if (baseline.fingerprint.empty() || (baseline.command != "log" && baseline.command != "calc")) {
+  if (baseline.command != "log" && baseline.command != "calc") {
     throw Error(
         ErrorKind::format,
         "is a report of mfu " + baseline.command.substr(0, 40) + ", which is no baseline of a log",
         place, "save one with mfu log FILE --json > old.json");
   }
+  if (baseline.fingerprint.empty()) {
+    throw Error(ErrorKind::format, "is no whole report: it does not say what was measured", place,
+                "save one with mfu log FILE --json > old.json");
+  }
   if (text_at(headline, "status") == "impossible") {
     throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is no baseline", place);
+  }
+  baseline.mfu = positive_at(headline, "mfu", 1.0, path, "headline.mfu");
+  baseline.step_seconds = positive_at(headline, "step_seconds", 1e9, path, "headline.step_seconds");
+  baseline.tokens_per_step =
+      positive_at(setup, "tokens_per_step", 1e18, path, "setup.tokens_per_step");
+  baseline.gpus = positive_at(setup, "gpus", 1e9, path, "setup.gpus");
+  const auto interval = steps.find("p50_relative_ci");
+  if (interval != steps.end() && interval->is_array() && interval->size() == 2 &&
+      (*interval)[0].is_number() && (*interval)[1].is_number()) {
+    const double lo = (*interval)[0].get<double>();
+    const double hi = (*interval)[1].get<double>();
+    if (lo > -1.0 && lo <= hi && hi < 1e6) baseline.relative_ci = Interval{lo, hi};
   }
   return baseline;
 }

@@ -155,7 +155,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   CLI::App* command =
       parent.add_subcommand("diagnose", "Where the step's time goes, and whose fault it is");
   const auto text = std::make_shared<DiagnoseText>();
-  command->add_option("FILE", text->files, "Traces (files, folders), mfu.run/1, logs; '-': stdin")
+  command->add_option("FILE", text->files, "Traces (or folders), mfu.run/1, logs; '-': stdin")
       ->type_name("");
   add_output_options(*command, text->output);
   add_gate_options(*command, text->gates);

@@ -229,6 +229,10 @@ int run_log(const CLI::App& command, const LogText& text) {
   prepare_tee(text, reading, passed, problems);
   std::vector<std::string> inputs = text.files;
   if (!text.baseline.empty()) inputs.push_back(text.baseline);
+  if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
+    problems.add(Error(ErrorKind::usage, "standard input is named twice", at("--baseline"),
+                       "- can be read once"));
+  }
   refuse_to_overwrite(text.output, inputs, problems);
   {
     // What is wrong with the options is said before a live log is waited for.
@@ -237,7 +241,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   }
   std::optional<Baseline> baseline;
   InputInfo baseline_file;
-  if (!text.baseline.empty()) {
+  if (!text.baseline.empty() && !problems.any()) {
     problems.attempt([&] { baseline = read_baseline(text.baseline, baseline_file); });
   }
   problems.throw_if_any();  // before any file is created

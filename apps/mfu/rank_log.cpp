@@ -18,6 +18,7 @@
 #include "logs/registry.hpp"
 #include "read_inputs.hpp"
 #include "readers/reader.hpp"
+#include "terminal.hpp"
 #include "timings/builder.hpp"
 
 namespace mfu::app {
@@ -302,6 +303,7 @@ ReadResult read_run_or_log(const std::vector<std::string>& paths, unsigned threa
   std::optional<ByteSource> standard_input;
   const bool piped = std::count(paths.begin(), paths.end(), "-") == 1;
   if (piped) {
+    const ProgressLine line("reading");
     standard_input = ByteSource::open("-");
     const std::string head(standard_input->peek(kHeadBytes));
     if (is_no_run(head)) {

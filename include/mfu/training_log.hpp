@@ -121,6 +121,7 @@ struct LogFormatInfo {
 // Error{usage} for a format or quantity that does not exist. Notes, among others:
 // "two-signatures" (TrainingLog::also), "cut-last-line", "long-line", "steps-merged",
 // "ranks-merged" (several ranks told of a step: the median of what they say), "resumed-run",
+// "implausible-values", "implausible-setup" (figures that no step or job has are left out),
 // "logged-mfu-above-100", "steps-not-numbered".
 [[nodiscard]] TrainingLog read_log(const std::string& path, const LogReadOptions& options,
                                    Notes& notes);

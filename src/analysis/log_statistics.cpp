@@ -104,8 +104,21 @@ class Selector {
     summary_.global_batch = usual_batch(segments_);
     for (std::size_t s = 0; s < segments_.size(); ++s) take(s);
     if (kept_.empty()) {
-      throw Error(ErrorKind::insufficient, "no step of the log is left to count",
-                  Place{.file = log.path}, "leave out fewer with --skip");
+      const LeftOutSteps& out = summary_.left_out;
+      std::string why;
+      const auto add = [&why](std::int64_t steps, const char* what) {
+        if (steps > 0) why += (why.empty() ? ": " : ", ") + std::to_string(steps) + " " + what;
+      };
+      add(out.skipped, "skipped as asked");
+      add(out.without, "without a time");
+      add(out.over_peak, "above the hardware's peak");
+      add(out.too_short, "too short to be true");
+      add(out.other_batch, "of another batch size");
+      throw Error(ErrorKind::insufficient, "no step of the log is left to count" + why,
+                  Place{.file = log.path},
+                  out.skipped > 0     ? "leave out fewer with --skip"
+                  : out.over_peak > 0 ? "is the chip, its precision or --peak another one?"
+                                      : "");
     }
     say();
   }

@@ -29,7 +29,7 @@ class Deepspeed : public LogFormat {
 
  private:
   void outside(const LogLine& line) {
-    note("engine-time-only", Severity::info,
+    note("engine-time-only", Severity::assumption,
          "DeepSpeed's rates and timers leave out data loading and all else outside its engine",
          line);
   }

@@ -23,6 +23,12 @@ void LogFormat::pause(const char* kind, const LogLine& line, double seconds) {
 
 void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int64_t rank,
                            double value, const char* unit) {
+  const bool time = std::string_view(unit) == "s";
+  if (rank < 0 || !std::isfinite(value) || (time && !(value >= 0.0 && value <= kLongestStep_s))) {
+    notes.add("implausible-values", Severity::loss,
+              "values by rank that are no rank's are left out");
+    return;
+  }
   if (found.rank_values.size() >= kMostRankValues) {
     notes.add("rank-values-capped", Severity::loss,
               "only the first million values by rank are kept");
@@ -45,7 +51,8 @@ void times_from_timestamps(std::vector<LogSegment>& segments) {
       if (step.step_s || !step.timestamp_s || !before.timestamp_s) continue;
       // Microseconds are more than any log prints, and hide what seconds since 1970 round off.
       const double elapsed = std::round((*step.timestamp_s - *before.timestamp_s) * 1e6) / 1e6;
-      if (elapsed > 0.0) step.step_s = elapsed / static_cast<double>(distance);
+      const double each = elapsed / static_cast<double>(distance);
+      if (each > 0.0 && each <= kLongestStep_s) step.step_s = each;
     }
   }
 }

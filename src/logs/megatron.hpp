@@ -16,6 +16,7 @@ struct MegatronLine {
   std::int64_t iteration = 0;
   std::optional<double> iteration_s;       // mean over the log interval
   std::optional<double> iteration_mean_s;  // Primus: since the start
+  bool without_time = false;               // printed, and no time: 0, nan
   bool in_seconds = false;                 // printed "(s)" and not "(ms)"
   std::optional<double> consumed_samples;
   std::optional<double> consumed_tokens;

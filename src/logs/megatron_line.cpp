@@ -25,7 +25,10 @@ void take_field(MegatronLine& out, std::string_view key, std::string_view value)
       if (key.starts_with("elapsed time per iteration (")) {
         out.in_seconds = key.ends_with("(s)");
         const int shift = out.in_seconds ? 0 : -3;
+        const std::string_view printed = trimmed(at.rest());
         out.iteration_s = positive(at.number(shift));
+        // A time of 0 or nan is no time, and its line a step all the same.
+        out.without_time = !out.iteration_s && !printed.empty();
         if (at.take("/")) out.iteration_mean_s = positive(at.number(shift));
       }
       break;
@@ -124,7 +127,9 @@ void MegatronFamily::line(const LogLine& line) {
       // Megatron leaves the loss out where every update of the interval was skipped.
       step.skipped =
           !parsed->loss && line.text.find("skipped iterations:") != std::string_view::npos;
-      if (step.step_s && accept(*parsed, step, line)) steps.add(step, line.origin);
+      if ((step.step_s || parsed->without_time) && accept(*parsed, step, line)) {
+        steps.add(step, line.origin);
+      }
       return;
     }
   }

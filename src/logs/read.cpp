@@ -92,6 +92,10 @@ std::string known_formats() {
     throw Error(ErrorKind::format, "no line has the columns that were told", place_in(source),
                 "JSON Lines has an object a line; CSV has the names in its first line");
   }
+  if (!options.format.empty()) {
+    throw Error(ErrorKind::format, "no line of it is a step as " + options.format + " prints it",
+                place_in(source), "without --format the lines tell what it is");
+  }
   struct Near {
     const Candidate* candidate;
     std::vector<std::string_view> has;
@@ -168,6 +172,30 @@ void note_impossible(const TrainingLog& log, Notes& notes, const ByteSource& sou
   if (count > 0) {
     notes.add("logged-mfu-above-100", Severity::info,
               "the log's own MFU is above 100 %, which cannot be", place_in(source, line), count);
+  }
+}
+
+// What no job is: a number that a broken line or a slip of an argument makes is no fact.
+void drop_implausible(TrainingLog& log, Notes& notes, const ByteSource& source) {
+  struct Bound {
+    std::optional<double> TrainingLog::*field;
+    const char* what;
+    double most;
+  };
+  static constexpr std::array<Bound, 5> kBounds{{
+      {&TrainingLog::global_batch, "global_batch", 1e12},
+      {&TrainingLog::seq_len, "seq_len", 1e9},
+      {&TrainingLog::gpus, "gpus", 1e7},
+      {&TrainingLog::microbatches, "microbatches", 1e9},
+      {&TrainingLog::peak_flops_assumed, "peak_flops_assumed", 1e21},
+  }};
+  for (const Bound& bound : kBounds) {
+    std::optional<double>& value = log.*bound.field;
+    if (!value || (*value >= 1.0 && *value <= bound.most)) continue;
+    value.reset();
+    log.said_by.erase(bound.what);
+    notes.add("implausible-setup", Severity::loss,
+              std::string(bound.what) + ": a figure that no job has is left out", place_in(source));
   }
 }
 
@@ -261,6 +289,7 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
   log.format = best->row->name;
   log.path = source.name();
   log.segments = std::move(segments);
+  drop_implausible(log, notes, source);
   pass_on(best->format->notes, notes, source);
   if (log.segments.empty() && log.rank_values.empty()) {
     notes.add("no-steps", Severity::loss,

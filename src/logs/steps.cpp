@@ -18,17 +18,21 @@ using Field = std::optional<double> LoggedStep::*;
 struct Measured {
   Field field;
   int weight;  // what it is good for when a format is chosen
+  // Beyond these it is no measurement, whatever the job: far above the figures of broken clocks and
+  // counters that the statistics know how to refuse.
+  double least;
+  double most;
 };
 constexpr std::array<Measured, 9> kMeasured{{
-    {&LoggedStep::step_s, 4},
-    {&LoggedStep::tokens_per_s, 3},
-    {&LoggedStep::tokens_per_s_per_gpu, 3},
-    {&LoggedStep::samples_per_s, 2},
-    {&LoggedStep::model_flops_per_s_per_gpu, 2},
-    {&LoggedStep::hardware_flops_per_s_per_gpu, 2},
-    {&LoggedStep::mfu, 2},
-    {&LoggedStep::global_batch, 2},
-    {&LoggedStep::tokens, 1},
+    {&LoggedStep::step_s, 4, 1e-7, kLongestStep_s},
+    {&LoggedStep::tokens_per_s, 3, 1e-9, 1e15},
+    {&LoggedStep::tokens_per_s_per_gpu, 3, 1e-9, 1e15},
+    {&LoggedStep::samples_per_s, 2, 1e-9, 1e15},
+    {&LoggedStep::model_flops_per_s_per_gpu, 2, 1.0, 1e21},
+    {&LoggedStep::hardware_flops_per_s_per_gpu, 2, 1.0, 1e21},
+    {&LoggedStep::mfu, 2, 1e-9, 1e6},
+    {&LoggedStep::global_batch, 2, 1e-9, 1e12},
+    {&LoggedStep::tokens, 1, 1e-9, 1e18},
 }};
 constexpr std::array<Field, 5> kRates{&LoggedStep::step_s, &LoggedStep::tokens_per_s_per_gpu,
                                       &LoggedStep::tokens_per_s, &LoggedStep::samples_per_s,
@@ -139,6 +143,15 @@ void StepCollector::add(const LoggedStep& step, std::uint64_t origin) {
   if (origin != 0) last_of_[origin] = step.iteration;
 }
 
+void StepCollector::drop_implausible(LoggedStep& step) {
+  for (const Measured& measured : kMeasured) {
+    std::optional<double>& value = step.*measured.field;
+    if (!value || (*value >= measured.least && *value <= measured.most)) continue;
+    value.reset();
+    if (implausible_++ == 0) first_implausible_line_ = step.line;
+  }
+}
+
 // Moves the oldest of the recent steps to their segment until `leave` are left.
 void StepCollector::archive(std::size_t leave) {
   if (segments_.empty() || recent_.size() <= leave) return;
@@ -147,12 +160,15 @@ void StepCollector::archive(std::size_t leave) {
   std::vector<double> values;
   for (std::size_t i = 0; i < moved; ++i) {
     Recent& recent = recent_[i];
+    if (recent.copies.empty()) drop_implausible(recent.step);
+    for (LoggedStep& copy : recent.copies) drop_implausible(copy);
     if (!recent.copies.empty()) {
       for (const Measured& measured : kMeasured) {
         values.clear();
         for (const LoggedStep& copy : recent.copies) {
           if (copy.*measured.field) values.push_back(*(copy.*measured.field));
         }
+        (recent.step.*measured.field).reset();
         if (!values.empty()) recent.step.*measured.field = median_inplace(values);
       }
     }
@@ -218,6 +234,11 @@ std::vector<LogSegment> StepCollector::finish(const std::string& path, Notes& no
               "the step numbers start again too often: steps after the " +
                   std::to_string(kMostSegments) + "th time are left out",
               place(0), dropped_);
+  }
+  if (implausible_ > 0) {
+    notes.add("implausible-values", Severity::loss,
+              "figures that no training step has are left out", place(first_implausible_line_),
+              implausible_);
   }
   if (stride_ > 1) {
     notes.add("steps-merged", Severity::loss,

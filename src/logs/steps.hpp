@@ -13,6 +13,9 @@
 
 namespace mfu {
 
+// Longer than any step, of any log: what a broken line or a clock that was set makes. Seconds.
+inline constexpr double kLongestStep_s = 1e7;
+
 class StepCollector {
  public:
   explicit StepCollector(std::size_t most) : most_(most < 256 ? 256 : most) {}
@@ -44,6 +47,7 @@ class StepCollector {
   bool is_copy(const LoggedStep& step, std::uint64_t origin, const Recent& of) const;
   void start_segment(const LoggedStep& step);
   void archive(std::size_t leave);
+  void drop_implausible(LoggedStep& step);
   void halve();
 
   std::size_t most_;
@@ -57,6 +61,8 @@ class StepCollector {
   std::int64_t copied_ = 0;
   std::int64_t dropped_ = 0;
   std::int64_t first_copied_line_ = 0;
+  std::int64_t implausible_ = 0;
+  std::int64_t first_implausible_line_ = 0;
   bool end_segment_ = false;
   bool shared_names_ = false;  // several processes print under one name
   int most_copies_ = 1;        // of one step, in this segment

@@ -1,12 +1,20 @@
 // Markdown for a comment on a pull request: the answer, the gates, then the figures.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "render/columns.hpp"
 #include "render/figures.hpp"
 #include "render/renderers.hpp"
 
 namespace mfu::render {
 namespace {
+
+bool ends_with_www(std::string_view text) {
+  if (text.size() < 3) return false;
+  text = text.substr(text.size() - 3);
+  return std::all_of(text.begin(), text.end(), [](char c) { return c == 'w' || c == 'W'; });
+}
 
 // Names come from files: none of it is markup, a mention or a link.
 std::string escaped(std::string_view text) {
@@ -22,8 +30,13 @@ std::string escaped(std::string_view text) {
       case '>':
         out += "&gt;";
         break;
+      // Mentions and references are looked for in what is shown: only a character between breaks
+      // them.
       case '@':
-        out += "&#64;";
+        out += "&#64;&#8203;";
+        break;
+      case '#':
+        out += "\\#&#8203;";
         break;
       case '|':
       case '\\':
@@ -32,7 +45,6 @@ std::string escaped(std::string_view text) {
       case '_':
       case '[':
       case ']':
-      case '#':
       case '~':
       case '!':
         out += '\\';
@@ -40,6 +52,9 @@ std::string escaped(std::string_view text) {
         break;
       case ':':
         out += "&#58;";  // no bare address becomes a link
+        break;
+      case '.':
+        out += ends_with_www(out) ? "&#46;" : ".";
         break;
       default:
         out += c;

@@ -196,6 +196,12 @@ class Action(Log):
         self.assertIn(b"::error title=mfu log::--max-regression 3%25", result.stdout)
         self.assertEqual(len(ElementTree.parse(self.folder / "mfu.xml").findall(".//failure")), 1)
 
+    def test_an_old_report_is_not_taken_for_this_one(self):
+        self.write("mfu.json", {"headline": {"mfu": 0.99, "step_seconds": 1.0}})
+        self.write("train.log", "no log\n")
+        self.act(code=2)
+        self.assertEqual((self.folder / "outputs").read_text(), "")
+
     def test_inputs_are_no_script(self):
         self.write("train.log", megatron_log())
         self.act(code=2, MFU_OPTIONS="$(touch owned) `touch owned` ; touch owned")

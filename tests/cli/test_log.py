@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -147,6 +148,10 @@ class Answer(Log):
         self.assertAlmostEqual(answer["headline"]["mfu"], 6 * 7e9 * 65536 / 8 / 312e12, delta=0.001)
         self.assert_refused(self.mfu("log", path, "--columns", "step_tim=dt"), "step_tim")
         self.assert_refused(self.mfu("log", path, "--columns", "dt"), "--columns")
+
+    def test_the_example_is_as_it_is_made(self):
+        example = pathlib.Path(os.environ.get("SOURCE", ".")) / "examples/train.log"
+        self.assertEqual(example.read_text(encoding="utf-8"), megatron_log(steps=80, slow_every=10))
 
     def test_usage(self):
         self.assert_refused(self.mfu("log"), "no log")
@@ -361,6 +366,36 @@ class ByRank(Cli):
         several = self.diagnosed(*parts)
         self.assertEqual(several["parts"], answer["parts"])
         self.assertEqual(several["verdict"], answer["verdict"])
+
+    def test_from_standard_input(self):
+        text = self.timers(slow=5)
+        wanted = self.diagnosed(self.write("train.log", text))
+        for stdin in (text.encode(), gzip.compress(text.encode())):
+            result = self.mfu("diagnose", "-", "--json", stdin=stdin)
+            self.assertEqual(result.returncode, 0, result.stderr.decode())
+            answer = json.loads(result.stdout)
+            self.assertEqual(answer["verdict"], wanted["verdict"])
+            self.assertEqual(answer["inputs"][0]["path"], "-")
+            self.assertEqual(answer["inputs"][0]["bytes"], len(stdin))
+        # Longer than what is looked at first, and no log at all.
+        padded = "# nothing\n" * 60000 + text
+        result = self.mfu("diagnose", "-", "--json", stdin=padded.encode())
+        self.assertEqual(json.loads(result.stdout)["verdict"], wanted["verdict"])
+        self.assert_refused(self.mfu("diagnose", "-", stdin=megatron_log().encode()),
+                            "nothing rank by rank", "mfu log")
+        self.assert_refused(self.mfu("diagnose", "-", stdin=b"hello there\n"),
+                            "not a timing document: it starts with")
+        self.assert_refused(self.mfu("diagnose", "-", stdin=b""), "empty")
+
+    def test_what_is_told_twice_counts_once(self):
+        path = self.write("train.log", self.timers(slow=5))
+        wanted = self.diagnosed(path)
+        self.assertEqual(self.diagnosed(path, path)["parts"], wanted["parts"])
+        # A resumed run goes over its last steps again.
+        text = self.timers(slow=5)
+        again = text[text.index(" [2026-01-01 00:00:00] iteration       11/"):]
+        self.assertEqual(self.diagnosed(self.write("again.log", text + again))["parts"],
+                         wanted["parts"])
 
     def test_scores_say_who_and_not_where(self):
         text = ("GPU relative performance:\n" +

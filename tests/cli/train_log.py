@@ -64,3 +64,8 @@ class Log(Cli):
         result = self.mfu("log", *arguments, "--json", **options)
         self.assertEqual(result.returncode, code, result.stderr.decode())
         return json.loads(result.stdout)
+
+
+if __name__ == "__main__":
+    # examples/train.log
+    print(megatron_log(steps=80, slow_every=10), end="")

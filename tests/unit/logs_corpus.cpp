@@ -299,6 +299,44 @@ TEST_CASE("the traps of the corpus", "[logs]") {
         Approx(7.56).epsilon(0.005));
 }
 
+TEST_CASE("further facts of the corpus' index", "[logs]") {
+  if (!std::filesystem::is_directory(kCorpus / "logs")) MFU_SKIP("the shared corpus is not here");
+  const ReadLog engine = read_file("logs/deepspeed_microstep_2020.log");
+  CHECK(*engine.step(0).samples_per_s == Approx(13.19749106827976));
+  CHECK(engine.notes.has("engine-time-only"));  // the wall clock says 3.33
+  CHECK(*read_file("logs/gptneox_deepspeed_step34.log").step(0).samples_per_s == 7.799);
+  const ReadLog glued = read_file("logs/hf_accelerate_deepspeed_tqdm_glued.log");
+  CHECK(*glued.step(1).step_s == Approx(1 / 1.09));
+  const ReadLog maxtext = read_file("logs/maxtext_understand_logs.log");
+  CHECK(step_of_line(maxtext.log, 19)->tokens_per_s_per_gpu == 8672.758);
+  CHECK(*maxtext.step(0).step_s == Approx(44.9).epsilon(0.001));
+  CHECK(maxtext.step(1).step_s == 0.319);
+  const ReadLog bridge = read_file("logs/megatron_bridge_step_time.log");
+  CHECK(step_of_line(bridge.log, 5)->step_s == 20.2891);
+  CHECK(read_file("logs/mlperf_v41_google_maxtext_gpt3.txt").log.seq_len == 2048.0);
+  CHECK(read_file("logs/mlperf_v41_nvidia_gpt3_n32.txt").log.seq_len == 2048.0);
+  CHECK(read_file("logs/mlperf_v50_coreweave_llama405b.txt").log.seq_len == 8192.0);
+  CHECK(read_file("logs/mlperf_v50_tinycorp_bert.txt").log.seq_len == 512.0);
+  CHECK(median(times(read_file("logs/nanogpt_old_no_mfu_8xa100.log").log, 0)) ==
+        Approx(0.5627).epsilon(1e-3));
+  CHECK(median(times(read_file("logs/nanogpt_shakespeare_a100.log").log, 1)) ==
+        Approx(0.894).epsilon(1e-3));
+  const ReadLog tiny = read_file("logs/nanotron_tiny_8gpu.log");
+  CHECK(tiny.step(0).tokens_per_s == 14200.0);
+  CHECK(tiny.step(0).tokens_per_s_per_gpu == 1780.0);
+  CHECK(read_file("logs/nemo1_progressbar_nan.log").step(0).step_s == 41.36);
+  CHECK(*read_file("logs/prime_rl_mfu_over_100.log").step(0, 1).mfu == Approx(0.4246));
+  const ReadLog debug = read_file("logs/torchtitan_debug_no_gradnorm.log");
+  CHECK(debug.step(4).tokens_per_s_per_gpu == 169197.0);
+  std::vector<double> rates;
+  for (const LoggedStep& step : debug.log.segments[0].steps) {
+    rates.push_back(*step.tokens_per_s_per_gpu);
+  }
+  CHECK(median(rates) == Approx(205e3).epsilon(0.01));
+  const ReadLog startup = read_file("logs/torchtitan_startup_rank0_rank1.log");
+  CHECK(*startup.log.global_batch * *startup.log.seq_len == 65536.0);
+}
+
 TEST_CASE("the sources of the corpus that speak by rank", "[logs]") {
   if (!std::filesystem::is_directory(kCorpus / "straggler")) {
     MFU_SKIP("the shared corpus is not here");

@@ -38,7 +38,8 @@ fi
 status=0
 "$program" "${arguments[@]}" || status=$?
 
-if [ -n "${GITHUB_OUTPUT:-}" ] && [ -s "$report" ]; then
+# A report that an earlier run left is none of this one.
+if [ -n "${GITHUB_OUTPUT:-}" ] && [ "$status" -le 1 ]; then
   python3 - "$report" >>"$GITHUB_OUTPUT" <<'PYTHON'
 import json
 import sys
