@@ -18,7 +18,9 @@ void LogFormat::pause(const char* kind, const LogLine& line, double seconds) {
     notes.add("pauses-capped", Severity::loss, "only the first 100,000 pauses are kept");
     return;
   }
-  found.pauses.push_back({kind, line.number, seconds, line.iteration});
+  // 0: how long is not known.
+  const bool plausible = seconds >= 0.0 && seconds <= kLongestStep_s;
+  found.pauses.push_back({kind, line.number, plausible ? seconds : 0.0, line.iteration});
 }
 
 void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int64_t rank,

@@ -79,7 +79,7 @@ class Mlperf : public LogFormat {
                key == "eval_stop") {
       if (key == "eval_stop" && eval_started_ && line.timestamp_s) {
         LogLine at = line;
-        at.iteration = timed_ > 0 ? timed_ : std::llround(done_);
+        at.iteration = timed_ > 0 ? timed_ : std::fabs(done_) < 1e15 ? std::llround(done_) : 0;
         pause("evaluation", at, std::max(0.0, *line.timestamp_s - *eval_started_));
         eval_started_.reset();
       }
