@@ -73,7 +73,10 @@ void parse_columns(const std::vector<std::string>& lists, LogReadOptions& option
                            at("--columns"), name_hint(name, known)));
         continue;
       }
-      options.columns[name] = pair.substr(equals + 1);
+      if (!options.columns.try_emplace(name, pair.substr(equals + 1)).second) {
+        problems.add(Error(ErrorKind::usage, "two columns are told to hold " + name,
+                           at("--columns"), "name one"));
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "logs/columns.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/nearest.hpp"
@@ -86,6 +87,12 @@ void check_columns(const std::map<std::string, std::string>& columns) {
 }
 
 std::optional<Column> ColumnNames::find(std::string_view name) {
+  constexpr std::size_t kMostSeen = 64;
+  if (!told_.empty() && looked_for_ < kMostSeen) {
+    ++looked_for_;
+    const std::string shown(name.substr(0, 80));
+    if (std::find(seen_.begin(), seen_.end(), shown) == seen_.end()) seen_.push_back(shown);
+  }
   for (std::size_t i = 0; i < kQuantities.size(); ++i) {
     const Quantity& quantity = kQuantities[i];
     std::optional<int> shift;
@@ -111,12 +118,15 @@ std::optional<Column> ColumnNames::find(std::string_view name) {
 }
 
 void ColumnNames::require_told() const {
+  if (seen_.empty()) return;
   for (std::size_t i = 0; i < kQuantities.size(); ++i) {
     const auto told = told_.find(std::string(kQuantities[i].name));
     if (told == told_.end() || found_[i]) continue;
+    const std::string wanted(split(kQuantities[i].kind, told->second).name);
+    const std::vector<std::string_view> names(seen_.begin(), seen_.end());
     throw Error(ErrorKind::format,
-                "no column '" + told->second + "', which was told to hold " + told->first, {},
-                "names are taken as they are written, capitals and blanks included");
+                "no column '" + wanted + "', which was told to hold " + told->first,
+                Place{.what = "--columns"}, name_hint(wanted, names));
   }
 }
 

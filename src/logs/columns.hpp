@@ -62,10 +62,15 @@ class ColumnNames {
  public:
   explicit ColumnNames(const std::map<std::string, std::string>& told) : told_(told) {}
   [[nodiscard]] std::optional<Column> find(std::string_view name);
-  // Throws Error{format} for a column that was told and never found.
+  // Throws Error{format} for a column that was told and never found among names that were looked
+  // for, with those near it.
   void require_told() const;
+  // What was looked for so far was no name of a column.
+  void forget() noexcept { seen_.clear(); }
 
  private:
+  std::vector<std::string> seen_;  // the first of them
+  std::size_t looked_for_ = 0;
   const std::map<std::string, std::string>& told_;
   std::array<bool, kQuantities.size()> found_{};
 };

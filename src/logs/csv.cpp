@@ -55,7 +55,17 @@ class Csv : public LogFormat {
   template <class Take>
   void for_cells(std::string_view text, Take take) const {
     for (std::size_t from = 0; from <= text.size();) {
-      std::size_t end = text.find(separator_, from);
+      // A separator in quotes is part of the cell; a quote in quotes is written twice.
+      std::size_t search = from;
+      while (search < text.size() && text[search] == ' ') ++search;
+      if (search < text.size() && text[search] == '"') {
+        for (++search; search < text.size(); ++search) {
+          if (text[search] != '"') continue;
+          if (search + 1 == text.size() || text[search + 1] != '"') break;
+          ++search;
+        }
+      }
+      std::size_t end = search < text.size() ? text.find(separator_, search) : text.size();
       if (end == std::string_view::npos) end = text.size();
       std::string_view cell = trimmed(text.substr(from, end - from));
       if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
@@ -89,6 +99,8 @@ class Csv : public LogFormat {
              line);
       }
     });
+    // A sentence is no header.
+    if (columns_.size() < 2 || text.find(": ") != std::string_view::npos) names_.forget();
     const bool table = any && (columns_.size() >= 2 || !told_.empty());
     if (!table) columns_.clear();
     return table;

@@ -89,6 +89,9 @@ std::string known_formats() {
                 place_in(source), "a training log has a line for each step");
   }
   if (!options.columns.empty()) {
+    // The names that there are make the better error.
+    std::vector<LogSegment> none;
+    for (const Candidate& candidate : candidates) candidate.format->finish(none);
     throw Error(ErrorKind::format, "no line has the columns that were told", place_in(source),
                 "JSON Lines has an object a line; CSV has the names in its first line");
   }

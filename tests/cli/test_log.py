@@ -148,6 +148,10 @@ class Answer(Log):
         self.assertAlmostEqual(answer["headline"]["mfu"], 6 * 7e9 * 65536 / 8 / 312e12, delta=0.001)
         self.assert_refused(self.mfu("log", path, "--columns", "step_tim=dt"), "step_tim")
         self.assert_refused(self.mfu("log", path, "--columns", "dt"), "--columns")
+        self.assert_refused(self.mfu("log", path, "--columns", "step_time=dtt:ms"), "no column 'dtt'",
+                            "did you mean 'dt'?")
+        self.assert_refused(self.mfu("log", path, "--columns", "step_time=dt:ms,step_time=tok"),
+                            "two columns")
 
     def test_the_example_is_as_it_is_made(self):
         example = pathlib.Path(os.environ.get("SOURCE", ".")) / "examples/train.log"

@@ -162,6 +162,12 @@ TEST_CASE("JSON Lines: known names, told names, units", "[logs]") {
              contains("no column 'tok', which was told to hold tokens"));
   CHECK_THAT(log_outcome("iter 1: loss 3.0, time 500.0ms\n", options),
              contains("no line has the columns that were told"));
+  options.columns = {{"step_time", "dtt:ms"}};
+  CHECK_THAT(
+      log_outcome("{\"i\": 1, \"dt\": 1.5}\n", options),
+      contains("format: --columns: no column 'dtt', which was told to hold step_time (did you "
+               "mean 'dt'?)"));
+  CHECK_THAT(log_outcome("i,dt,tok\n1,2,3\n", options), contains("did you mean 'dt'?"));
   options.columns = {{"steptime", "dt"}};
   CHECK_THAT(log_outcome("{\"dt\": 1.5}\n", options),
              contains("no column quantity is called 'steptime' (did you mean 'step_time'?)"));
@@ -178,6 +184,13 @@ TEST_CASE("CSV: header, separators, empty cells", "[logs]") {
   LogReadOptions options;
   options.columns = {{"step_time", "Zeit:ms"}};
   CHECK(read_log_text("step;Zeit\n1;2500\n", options).step(0).step_s == 2.5);
+  // A comma in quotes moves no column.
+  for (const char* text :
+       {"text,step,Zeit\n\"a, b\",1,2500\n", "text,step,Zeit\n\"a \"\"b\"\", c\",1,2500\n",
+        "\"a, b\",step,Zeit\n1,1,2500\n", "step,Zeit,text\n1,\"2,500\",\"open\n"}) {
+    CAPTURE(text);
+    CHECK(read_log_text(text, options).step(0).step_s == 2.5);
+  }
 }
 
 TEST_CASE("values by rank", "[logs]") {
