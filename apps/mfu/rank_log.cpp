@@ -205,10 +205,19 @@ std::uint64_t size_of(const std::string& path) {
   return failed ? 0 : size;
 }
 
+// Standard input, a pipe of the shell ("<(zcat ...)"), a named one.
+bool is_read_once(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::status(path, failed);
+  return path == "-" ||
+         (!failed && (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status) ||
+                      std::filesystem::is_character_file(status)));
+}
+
 // Each file is a log, or none is: nothing where one cannot be read as one. What is wrong with it as
 // a timing document is the better error then.
 std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
-                                    std::optional<ByteSource> standard_input, Notes& notes) {
+                                    std::optional<ByteSource> opened, Notes& notes) {
   TrainingLog all;
   ReadResult result;
   Notes said;
@@ -218,9 +227,9 @@ std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
     TrainingLog log;
     std::uint64_t bytes = 0;
     try {
-      if (path == "-" && standard_input) {
-        log = read_log(*standard_input, {}, said);
-        bytes = standard_input->raw_bytes();
+      if (opened && opened->name() == path) {
+        log = read_log(*opened, {}, said);
+        bytes = opened->raw_bytes();
       } else {
         log = read_log(path, {}, said);
         bytes = size_of(path);
@@ -299,26 +308,26 @@ RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
 }
 
 ReadResult read_run_or_log(const std::vector<std::string>& paths, unsigned threads, Notes& notes) {
-  // Standard input is read once: its first bytes say what it is.
-  std::optional<ByteSource> standard_input;
-  const bool piped = std::count(paths.begin(), paths.end(), "-") == 1;
-  if (piped) {
+  // A pipe is read once: its first bytes say what it is.
+  std::optional<ByteSource> opened;
+  const auto pipe = std::find_if(paths.begin(), paths.end(), is_read_once);
+  if (pipe != paths.end() && std::count(paths.begin(), paths.end(), *pipe) == 1) {
     const ProgressLine line("reading");
-    standard_input = ByteSource::open("-");
-    const std::string head(standard_input->peek(kHeadBytes));
+    opened = ByteSource::open(*pipe);
+    const std::string head(opened->peek(kHeadBytes));
     if (is_no_run(head)) {
-      if (std::optional<ReadResult> result = read_logs(paths, std::move(standard_input), notes)) {
+      if (std::optional<ReadResult> result = read_logs(paths, std::move(opened), notes)) {
         return std::move(*result);
       }
-      refuse_no_run(head, "-");
+      refuse_no_run(head, *pipe);
     }
   }
   try {
-    return read_inputs(paths, threads, notes, std::move(standard_input));
+    return read_inputs(paths, threads, notes, std::move(opened));
   } catch (const Error& error) {
     const bool other =
         error.kind() == ErrorKind::format && error.message().starts_with("not a timing document");
-    if (!other || piped) throw;
+    if (!other || pipe != paths.end()) throw;
     if (std::optional<ReadResult> result = read_logs(paths, std::nullopt, notes)) {
       return std::move(*result);
     }

@@ -30,14 +30,14 @@ unsigned parse_threads(const std::string& text, Problems& problems) {
 }
 
 ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads, Notes& notes,
-                       std::optional<ByteSource> standard_input) {
+                       std::optional<ByteSource> opened) {
   ProgressLine line("reading");
   ReadOptions options;
   options.threads = threads;
   options.progress = [&line](const ReadProgress& progress) {
     line.set(progress.files_read, progress.files);
   };
-  return read_run(files, notes, options, std::move(standard_input));
+  return read_run(files, notes, options, std::move(opened));
 }
 
 }  // namespace mfu::app

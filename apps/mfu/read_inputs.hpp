@@ -16,9 +16,8 @@ void add_threads_option(CLI::App& command, std::string& text);
 // 0: as many as the machine has cores.
 [[nodiscard]] unsigned parse_threads(const std::string& text, Problems& problems);
 
-// read_run() with the line. `standard_input`: where it is one of the files and opened already.
+// read_run() with the line. `opened`: one of the files, opened already.
 [[nodiscard]] ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads,
-                                     Notes& notes,
-                                     std::optional<ByteSource> standard_input = std::nullopt);
+                                     Notes& notes, std::optional<ByteSource> opened = std::nullopt);
 
 }  // namespace mfu::app

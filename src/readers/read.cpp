@@ -132,7 +132,7 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
 }
 
 ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const ReadOptions& options,
-                    std::optional<ByteSource> standard_input) {
+                    std::optional<ByteSource> opened) {
   if (paths.empty())
     throw Error(ErrorKind::usage, "no input file", {}, "name a file, or - for standard input");
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
@@ -140,22 +140,18 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const R
   }
   try {
     InputFiles inputs = find_input_files(paths);
-    // Standard input cannot be opened again: what was opened is handed on as it is.
+    // A pipe cannot be opened again: what was opened is handed on as it is.
     std::mutex taking;
-    const auto take = [&taking](std::optional<ByteSource>& opened) {
+    const auto take = [&taking](std::optional<ByteSource>& source, const std::string& path) {
       const std::lock_guard lock(taking);
-      return std::exchange(opened, std::nullopt);
+      return source && source->name() == path ? std::exchange(source, std::nullopt) : std::nullopt;
     };
-    const auto open_once = [&](const std::string& path) {
-      std::optional<ByteSource> opened;
-      if (path == "-") opened = take(standard_input);
-      return opened ? std::move(*opened) : ByteSource::open(path);
-    };
-    std::optional<ByteSource> first = open_once(inputs.files.front().path);
+    std::optional<ByteSource> first = take(opened, inputs.files.front().path);
+    if (!first) first = ByteSource::open(inputs.files.front().path);
     const auto open = [&](const std::string& path) {
-      std::optional<ByteSource> opened;
-      if (path == inputs.files.front().path) opened = take(first);
-      return opened ? std::move(*opened) : open_once(path);
+      std::optional<ByteSource> source = take(first, path);
+      if (!source) source = take(opened, path);
+      return source ? std::move(*source) : ByteSource::open(path);
     };
     // What a folder holds can only be traces; else the first file says what this is.
     if (!inputs.folders.empty() ||

@@ -44,11 +44,10 @@ void read_run_jsonl(ReadJob& job);
                                       const std::function<ByteSource(std::size_t)>& open,
                                       Notes& notes, std::size_t window = 256 * 1024);
 
-// The same as the public one, with standard input opened already where it is one of the paths: who
-// looked at its first bytes cannot open it again.
+// The same as the public one, with one of the paths opened already: who looked at the first bytes
+// of a pipe cannot open it again.
 [[nodiscard]] ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
-                                  const ReadOptions& options,
-                                  std::optional<ByteSource> standard_input);
+                                  const ReadOptions& options, std::optional<ByteSource> opened);
 
 // Of the first bytes, decompressed, 256 KiB at most.
 inline constexpr std::size_t kHeadBytes = 256 * 1024;

@@ -381,6 +381,11 @@ class ByRank(Cli):
             self.assertEqual(answer["verdict"], wanted["verdict"])
             self.assertEqual(answer["inputs"][0]["path"], "-")
             self.assertEqual(answer["inputs"][0]["bytes"], len(stdin))
+        # Any other pipe is read once, too.
+        pipe = str(self.folder / "pipe")
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cp", self.write("train.log", text), pipe]):
+            self.assertEqual(self.diagnosed(pipe)["verdict"], wanted["verdict"])
         # Longer than what is looked at first, and no log at all.
         padded = "# nothing\n" * 60000 + text
         result = self.mfu("diagnose", "-", "--json", stdin=padded.encode())
