@@ -131,6 +131,11 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
     all.seconds("recoverable_step_seconds", "step if fixed", verdict.recoverable->step_seconds,
                 "Step time that is left if the verdict's cause alone were fixed");
   }
+  if (section.replay) {
+    all.seconds("replay_ideal_step_seconds", "step, ideal schedule",
+                section.replay->replay.ideal_step_s,
+                "Step time of the recorded schedule with each kind of operation at its usual time");
+  }
   all.count("steps_used", "steps counted", static_cast<double>(section.diagnosis.steps_used.size()),
             "Steps that count");
   all.setup("model", "model", setup.model);

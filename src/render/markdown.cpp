@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/figures.hpp"
 #include "render/renderers.hpp"
+#include "render/shown_sums.hpp"
 
 namespace mfu::render {
 namespace {
@@ -67,6 +69,38 @@ void row(std::string& out, std::string_view left, std::string_view right) {
   out += fmt::format("| {} | {} |\n", escaped(left), escaped(right));
 }
 
+// Where the step goes. As on the screen, what is shown adds up to what is shown.
+void parts(std::string& out, const DiagnoseSection& section) {
+  const Diagnosis& diagnosis = section.diagnosis;
+  const TimeScale scale = time_scale(diagnosis.headline.step_seconds);
+  std::vector<double> seconds;
+  std::vector<double> shares;
+  for (const Part& part : diagnosis.parts) {
+    seconds.push_back(part.seconds / scale.unit_seconds);
+    shares.push_back(part.share * 100);
+  }
+  const std::vector<std::int64_t> shown_seconds =
+      shown_units(seconds, diagnosis.headline.step_seconds / scale.unit_seconds, scale.decimals);
+  const std::vector<std::int64_t> shown_shares = shown_units(shares, 100.0, 1);
+  out += "| where a step goes | |\n|---|---:|\n";
+  for (std::size_t i = 0; i < diagnosis.parts.size() && i < section.part_texts.size(); ++i) {
+    row(out, section.part_texts[i].label,
+        fmt::format("{} {}, {} %", unit_text(shown_seconds[i], scale.decimals), scale.unit,
+                    unit_text(shown_shares[i], 1)));
+  }
+  out += '\n';
+}
+
+// What traces or a replayed schedule show beside the verdict.
+void block(std::string& out, const std::string& title,
+           const std::vector<TraceSection::Line>& lines) {
+  out += fmt::format("**{}**\n\n", escaped(title));
+  for (const TraceSection::Line& line : lines) {
+    out += fmt::format("- {}: {}\n", escaped(line.label), escaped(line.text));
+  }
+  out += '\n';
+}
+
 std::string code(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) out += c == '`' ? '\'' : c;
@@ -96,10 +130,17 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
   out += "| | |\n|---|---:|\n";
   for (const Figure& figure : gist.figures) row(out, figure.label, figure.text);
   out += '\n';
+  if (report.diagnose) parts(out, *report.diagnose);
   for (const Fact& remark : gist.remarks) {
     out += fmt::format("- {}: {}\n", escaped(remark.label), escaped(remark.text));
   }
   if (!gist.remarks.empty()) out += '\n';
+  if (report.diagnose && report.diagnose->trace) {
+    block(out, report.diagnose->trace->title, report.diagnose->trace->lines);
+  }
+  if (report.diagnose && report.diagnose->replay) {
+    block(out, report.diagnose->replay->title, report.diagnose->replay->lines);
+  }
   for (const Fact& fact : gist.setup) {
     if (fact.id == "fingerprint") out += code(fact.text) + "\n\n";
   }

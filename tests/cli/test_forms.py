@@ -13,6 +13,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 
 from driven import MFU, run_document
+from made_traces import make_trace
 from train_log import Log, megatron_log
 
 
@@ -103,11 +104,21 @@ class Forms(Log):
                 text, _ = self.written("md", *arguments, code=code)
                 self.assertTrue(text.startswith(f"### mfu {arguments[0]}: "), text)
                 self.assertIn("**FAILED:**", text)
+                if arguments[0] == "diagnose":
+                    shares = [float(share) for share in
+                              re.findall(r"^\| [a-z -]+ \| .* m?s, (-?[\d.]+) % \|$", text, re.M)]
+                    self.assertGreater(len(shares), 3)
+                    self.assertAlmostEqual(sum(shares), 100.0, places=6)
                 for line in text.splitlines():
                     bare = re.sub(r"`[^`]*`", "", line)
                     self.assertNotRegex(bare, r"<|(?<!\\)`|(?<!\w)@")
                     if line.startswith("|"):
                         self.assertEqual(len(re.findall(r"(?<!\\)\|", line)), 3, line)
+
+    def test_traces_and_replays_have_their_block(self):
+        trace = self.write("trace.json", make_trace(0))
+        text, _ = self.written("md", "diagnose", trace)
+        self.assertIn("**In the trace**", text)
 
     def test_github(self):
         summary = self.folder / "summary.md"
