@@ -37,7 +37,11 @@ struct TraceRank {
   bool rank_from_name = false;  // else the trace says it
   TraceSteps steps_from = TraceSteps::captured_span;
   std::int64_t steps = 0;  // that are used
-  TraceSplit in_steps;     // sum over them
+  // GPU activities in the trace, and those of them that were left out for a time that is none: what
+  // they did is counted as idle.
+  std::int64_t activities = 0;
+  std::int64_t lost_activities = 0;
+  TraceSplit in_steps;  // sum over them
   // The two definitions of idle that other tools print.
   TraceSplit gpu_span;          // first to last GPU activity
   TraceSplit host_windows;      // sum over the host's step windows
@@ -66,8 +70,9 @@ struct TraceCollective {
   // The last to arrive; several where the ends do not resolve their order; empty: all arrived
   // together, or arrival order cannot be used.
   std::vector<std::int64_t> last_ranks;
-  std::optional<double> late_s;        // latest start less earliest start
-  double transfer_s = 0.0;             // shortest duration of the group
+  std::optional<double>
+      late_s;               // latest start less earliest start, and not more than longest_wait_s
+  double transfer_s = 0.0;  // shortest duration of the group
   double longest_wait_s = 0.0;         // longest duration less shortest
   std::int64_t longest_waiter = 0;     // rank
   std::int64_t shortest_rank = 0;      // rank whose duration is the transfer
@@ -90,7 +95,7 @@ struct TraceEvidence {
   TracePairing pairing = TracePairing::none;
   bool by_sequence = false;      // the traces number their collectives; else by order
   std::string reason;            // why not `paired`, one clause; else empty
-  std::int64_t collectives = 0;  // of the rank that has most, within the used steps
+  std::int64_t collectives = 0;  // there are, all groups together, within the used steps
   std::int64_t paired = 0;       // of them
   // Share of the communication kernels' time that is paired, and whether it is enough for a wait
   // series of its own.

@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr std::string_view kSchema = "mfu.run/1";
 constexpr std::size_t kMostHeaderBytes = 4 * 1024 * 1024;
 // More microbatches, chunks, ranks of an axis or GPUs than any job has.
-constexpr double kMostCount = 1 << 24;
+constexpr double kMostCount = kMostGpus;
 constexpr double kMostStages = kMostPipelineStages;
 
 constexpr std::array<std::string_view, 10> kHeaderKeys{

@@ -36,6 +36,8 @@ Written rank_to_json(const TraceRank& rank) {
           {"rank_from_name", rank.rank_from_name},
           {"steps_from", to_string(rank.steps_from)},
           {"steps", rank.steps},
+          {"activities", rank.activities},
+          {"lost_activities", rank.lost_activities},
           {"wait_s", number(rank.wait_s)},
           {"in_steps", split_to_json(rank.in_steps)},
           {"gpu_span", split_to_json(rank.gpu_span)},
@@ -119,6 +121,8 @@ TraceRank rank_from_json(const json& object, const Place& place) {
   take(object, "rank_from_name", rank.rank_from_name);
   take_name(object, "steps_from", kSources, rank.steps_from, place);
   take(object, "steps", rank.steps);
+  take(object, "activities", rank.activities);
+  take(object, "lost_activities", rank.lost_activities);
   take(object, "wait_s", rank.wait_s);
   rank.in_steps = split_from_json(object, "in_steps");
   rank.gpu_span = split_from_json(object, "gpu_span");

@@ -58,6 +58,12 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
   std::sort(traces.begin(), traces.end(),
             [](const RankTrace& a, const RankTrace& b) { return a.file < b.file; });
   for (RankTrace& trace : traces) {
+    if (trace.rank && (*trace.rank < 0 || *trace.rank > kMostRank)) {
+      notes.add("rank-impossible", Severity::loss,
+                "the trace states rank " + std::to_string(*trace.rank) + ", which no job has",
+                Place{.file = trace.file});
+      trace.rank.reset();
+    }
     if (trace.rank) continue;
     if (traces.size() > 1) {
       throw Error(ErrorKind::insufficient, "the trace does not say of which rank it is",
@@ -85,6 +91,13 @@ std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, N
   bool differs = false;
   for (const RankTrace& trace : traces) {
     if (!trace.world_size) continue;
+    if (*trace.world_size < 1 || *trace.world_size > kMostGpus) {
+      notes.add("world-size-impossible", Severity::loss,
+                "the trace states a world size of " + std::to_string(*trace.world_size) +
+                    ": it is not used",
+                Place{.file = trace.file});
+      continue;
+    }
     differs = differs || (world && *world != *trace.world_size);
     world = std::max(world.value_or(0), *trace.world_size);
   }
@@ -272,6 +285,8 @@ TraceRank rank_evidence(const RankTrace& trace, const std::vector<std::int64_t>&
   out.rank = *trace.rank;
   out.file = trace.file;
   out.rank_from_name = trace.rank_from_name;
+  out.activities = trace.activities;
+  out.lost_activities = trace.lost_activities;
   out.steps_from = public_source(trace.step_source);
   Split total;
   for (std::size_t s = 0; s < ids.size(); ++s) {
