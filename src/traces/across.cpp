@@ -154,12 +154,13 @@ std::vector<std::int64_t> ids_of(const RankTrace& trace) {
 // The id of each trace's steps under which all know them; -1: not on all ranks.
 std::vector<std::vector<std::int64_t>> settle_steps(std::vector<RankTrace>& traces, Notes& notes) {
   std::set<std::int64_t> common;
-  bool ascending = true;
+  bool usable = true;
   bool as_many = true;
   for (std::size_t r = 0; r < traces.size(); ++r) {
     const std::vector<std::int64_t> ids = ids_of(traces[r]);
-    ascending = ascending &&
-                std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+    usable = usable &&
+             std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end() &&
+             (ids.empty() || ids.back() <= kMostStepId);
     as_many = as_many && ids.size() == traces.front().steps.size();
     std::set<std::int64_t> own(ids.begin(), ids.end());
     if (r == 0) {
@@ -168,15 +169,16 @@ std::vector<std::vector<std::int64_t>> settle_steps(std::vector<RankTrace>& trac
       std::erase_if(common, [&own](std::int64_t id) { return own.count(id) == 0; });
     }
   }
-  if (common.empty() || !ascending) {
-    // Counters that were started anew, or that the ranks do not share.
+  if (common.empty() || !usable) {
+    // Counters that were started anew, that the ranks do not share, or that count no steps.
     if (!as_many) {
       throw Error(ErrorKind::insufficient,
                   "the traces have neither a step number in common nor as many steps",
                   Place{.file = traces.back().file}, "give traces of the same capture");
     }
     notes.add("steps-by-order", Severity::assumption,
-              "step numbers do not agree between the ranks: the first step of one is taken for the "
+              "step numbers do not ascend or agree between the ranks: the first step of one is "
+              "taken for the "
               "first of another",
               Place{.file = traces.front().file});
     for (RankTrace& trace : traces) {

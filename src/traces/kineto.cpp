@@ -244,6 +244,13 @@ class Reader {
     out.activities = seen_;
     out.lost_activities = lost_;
     std::vector<StepSplit> host = host_steps_.windows(source_.name(), notes_);
+    const std::int64_t broken = scanner_.count(JsonOddity::malformed_event);
+    if (events_ == 0 && broken > 0) {
+      throw Error(ErrorKind::format,
+                  "none of the trace's events can be read: " + std::to_string(broken) +
+                      " are broken or longer than an event can be",
+                  place(-1), "was the file cut, or written by two processes?");
+    }
     if (events_ == 0 || (!out.has_gpu && host.empty())) {
       throw Error(ErrorKind::insufficient,
                   events_ == 0 ? "the trace holds no events"

@@ -143,6 +143,9 @@ class HostileTraces(Cli):
             run = str(self.folder / "run.json")
             self.assertEqual(self.mfu("reduce", path, "-o", run).returncode, 0)
             self.assertEqual(self.mfu("diagnose", run).stdout, traces.stdout)
+        path = self.write("steps.json", make_trace(0, steps=9, first_step=2**62))
+        self.assertEqual(self.mfu("reduce", path, "-o", run).returncode, 0)
+        self.assertEqual(self.mfu("diagnose", run).stdout, self.mfu("diagnose", path).stdout)
         trace = make_trace(0, steps=9)
         for event in trace["traceEvents"]:
             if "device" in event["args"] if "args" in event else False:
@@ -151,6 +154,11 @@ class HostileTraces(Cli):
         run = str(self.folder / "run.json")
         self.assertEqual(self.mfu("reduce", path, "-o", run).returncode, 0)
         self.assertEqual(self.mfu("diagnose", run).returncode, 0)
+
+    def test_an_event_that_is_none(self):
+        path = self.write("long.json", {"traceEvents": [
+            {"ph": "X", "cat": "kernel", "name": "g" * 5_000_000, "ts": 1, "dur": 5}]})
+        self.assert_refused(self.mfu("diagnose", path), "none of the trace's events can be read")
 
     def test_no_compute_says_where_to_look(self):
         def no_compute(_, trace):
