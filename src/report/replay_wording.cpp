@@ -27,8 +27,8 @@ std::string parts_text(std::string_view what, std::vector<PipelineReplay::Part> 
   if (parts.size() > kMostParts) parts.resize(kMostParts);
   std::string text;
   for (const auto& part : parts) {
-    text +=
-        fmt::format("{}{} {} x {:.3f}", text.empty() ? "" : ", ", what, part.name, part.slowdown);
+    text += fmt::format("{}{}{}{} x {:.3f}", text.empty() ? "" : ", ", what,
+                        what.empty() ? "" : " ", part.name, part.slowdown);
   }
   return text;
 }

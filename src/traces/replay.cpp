@@ -204,7 +204,12 @@ void Replays::decompose(PipelineReplay& replay) {
     seen[part_of_type_[op.type]] = true;
     ++kinds;
   }
-  if (kinds > kMostPlaces) return;  // names that number themselves are no kinds
+  if (kinds > kMostPlaces) {
+    notes_.add("timeline-replay-bounded", Severity::info,
+               std::to_string(kinds) + " kinds of operations are too many to replay each alone",
+               Place{.file = timeline_.file});
+    return;
+  }
   for (const auto& [name, index] : parts_) {
     if (!seen[index]) continue;
     const std::size_t part = index;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,12 +31,17 @@ class Agreement {
 
   bool judge(Notes& notes) {
     for (std::size_t g = 0; g < groups_.size(); ++g) look_at(g);
-    bool agree = true;
+    judge_offsets();
+    const bool accidents =
+        static_cast<double>(impossible_) <= kMostAccidents * static_cast<double>(shared_);
+    const bool agree = accidents && offset_text_.empty();
     if (impossible_ > 0) {
-      agree = static_cast<double>(impossible_) <= kMostAccidents * static_cast<double>(shared_);
       note(notes, "timeline-impossible-order", first_text_, first_impossible_, impossible_, agree);
     }
-    return judge_offsets(notes) && agree;
+    if (!offset_text_.empty()) {
+      note(notes, "timeline-clock-offset", offset_text_, first_offset_, 1, agree);
+    }
+    return agree;
   }
 
  private:
@@ -78,6 +84,24 @@ class Agreement {
     collectives_.push_back(g);
   }
 
+  // Of a collective that is one of few: ends that differ by more than its transfer takes.
+  void look_at_ends(std::size_t g) {
+    double latest_start = -std::numeric_limits<double>::infinity();
+    double latest_end = latest_start;
+    double earliest_end = std::numeric_limits<double>::infinity();
+    for (const std::uint32_t member : groups_.group(g)) {
+      latest_start = std::max(latest_start, op(member).start_us);
+      latest_end = std::max(latest_end, op(member).end_us);
+      earliest_end = std::min(earliest_end, op(member).end_us);
+    }
+    const double transfer = earliest_end - latest_start;
+    const double spread = latest_end - earliest_end;
+    // Where one leaves before another has come it is counted already.
+    if (transfer < -kSameInstantUs || spread <= std::max(transfer, kSameInstantUs)) return;
+    impossible(groups_.group(g).front(), "the ends of a collective differ by " + duration(spread) +
+                                             ", more than its transfer takes");
+  }
+
   [[nodiscard]] double middle_end(std::size_t g) {
     ends_.clear();
     for (const std::uint32_t member : groups_.group(g)) ends_.push_back(op(member).end_us);
@@ -85,7 +109,7 @@ class Agreement {
   }
 
   // An offset of each worker against its groups' middle ends, and what is left without it.
-  bool judge_offsets(Notes& notes) {
+  void judge_offsets() {
     std::vector<std::vector<double>> own(timeline_.workers.size());
     std::vector<double> middle;
     for (const std::size_t g : collectives_) {
@@ -93,6 +117,13 @@ class Agreement {
       for (const std::uint32_t member : groups_.group(g)) {
         own[op(member).worker].push_back(op(member).end_us - middle.back());
       }
+    }
+    for (const std::size_t g : collectives_) {
+      const auto members = groups_.group(g);
+      const bool few = std::any_of(members.begin(), members.end(), [&](std::uint32_t member) {
+        return own[op(member).worker].size() < kLeastForOffset;
+      });
+      if (few) look_at_ends(g);
     }
     std::vector<double> offset(own.size(), 0.0);
     std::size_t earliest = own.size();
@@ -103,7 +134,7 @@ class Agreement {
       if (earliest == own.size() || offset[w] < offset[earliest]) earliest = w;
       if (latest == own.size() || offset[w] > offset[latest]) latest = w;
     }
-    if (earliest == own.size()) return true;
+    if (earliest == own.size()) return;
     std::vector<double> spread;
     for (const std::size_t g : collectives_) {
       double low = 0.0;
@@ -120,16 +151,13 @@ class Agreement {
     const double tolerance =
         std::max(kSameInstantUs, median(spread) + kOutlierSigmas * robust_sigma(spread));
     const double range = offset[latest] - offset[earliest];
-    if (range <= tolerance) return true;
+    if (range <= tolerance) return;
     const std::size_t odd =
         std::fabs(offset[latest]) >= std::fabs(offset[earliest]) ? latest : earliest;
-    std::uint32_t at = 0;
-    while (op(at).worker != odd) ++at;
-    note(notes, "timeline-clock-offset",
-         "the ends of collectives differ by " + duration(range) +
-             " from worker to worker, always the same way (tolerance " + duration(tolerance) + ")",
-         at, 1, false);
-    return false;
+    while (op(first_offset_).worker != odd) ++first_offset_;
+    offset_text_ = "the ends of collectives differ by " + duration(range) +
+                   " from worker to worker, always the same way (tolerance " + duration(tolerance) +
+                   ")";
   }
 
   void note(Notes& notes, const char* code, const std::string& text, std::uint32_t at,
@@ -139,7 +167,7 @@ class Agreement {
     notes.add(code, accident ? Severity::info : Severity::loss,
               accident ? text + ": too few to doubt the clocks"
                        : text +
-                             ": their clocks do not agree, so waiting is not told from "
+                             ": the workers' clocks do not agree, so waiting is not told from "
                              "transfer, and the schedule is not replayed",
               std::move(where), count);
   }
@@ -150,6 +178,8 @@ class Agreement {
   std::int64_t impossible_ = 0;
   std::uint32_t first_impossible_ = 0;
   std::string first_text_;
+  std::uint32_t first_offset_ = 0;        // an operation of the worker that is farthest off
+  std::string offset_text_;               // empty: there is none
   std::vector<std::size_t> collectives_;  // groups
   std::vector<double> ends_;
 };

@@ -1,10 +1,11 @@
 // Whether the clocks of a timeline's workers are one clock, seen from what the workers did
 // together.
 //
-// Three things cannot be on one clock: a receive that ends before its send begins; a collective
-// that one worker leaves before another has come; and collectives that one worker always leaves
-// earlier or later than its peers, by more than their ends scatter. (A send may well end before its
-// receive begins: it is buffered.)
+// What cannot be on one clock: a receive that ends before its send begins; a collective that one
+// worker leaves before another has come; collectives that one worker always leaves earlier or later
+// than its peers, by more than their ends scatter; and, where they are too few to tell that, ends
+// that differ by more than the transfer takes. (A send may well end before its receive begins: it
+// is buffered.)
 #pragma once
 
 #include "mfu/error.hpp"

@@ -70,6 +70,12 @@ std::vector<std::int32_t> orders(const Timeline& timeline) {
   return order;
 }
 
+// Does this need others that are in the timeline? (An embedding is shared by two stages only.)
+bool has_peers(const Timeline& timeline, Work work) {
+  if (work == Work::params_all_gather || work == Work::grads_reduce_scatter) return timeline.dp > 1;
+  return is_point_to_point(work) || (work == Work::clip_main_grad && timeline.workers.size() > 1);
+}
+
 enum class Numbers { unique, absent, repeated };
 
 // Whether sequence numbers tell a worker's operations of one kind and step apart.
@@ -136,7 +142,7 @@ OpGroups pair_operations(const Timeline& timeline, Notes& notes) {
       groups.all_here_us[op] = std::min(latest, ops[op].end_us);
       groups.transfer_us[op] = ops[op].end_us - groups.all_here_us[op];
     }
-    if (to - from == 1 && is_point_to_point(ops[entries[from].op].work)) {
+    if (to - from == 1 && has_peers(timeline, ops[entries[from].op].work)) {
       if (single_ends++ == 0) first_single = &ops[entries[from].op];
     }
     groups.begin.push_back(static_cast<std::uint32_t>(groups.members.size()));
@@ -146,7 +152,8 @@ OpGroups pair_operations(const Timeline& timeline, Notes& notes) {
     Place where = place_of(timeline, *first_single);
     where.what += ", " + timeline.types[first_single->type];
     notes.add("timeline-single-end", Severity::info,
-              "of a transfer between stages one end is recorded: waiting in it counts as transfer",
+              "of a transfer or a collective one worker's part alone is recorded: waiting in it "
+              "counts as transfer",
               std::move(where), single_ends);
   }
   groups.clocks_agree = clocks_agree(timeline, groups, notes);

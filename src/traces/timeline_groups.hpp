@@ -32,8 +32,8 @@ struct OpGroups {
 };
 
 // By the operations' sequence numbers where all communication has them, once each; else the k-th of
-// one worker belongs to the k-th of the others. Notes a transfer between stages that has only one
-// end, sequence numbers that repeat, and clocks that do not agree.
+// one worker belongs to the k-th of the others. Notes communication of which only one worker's part
+// is there, sequence numbers that repeat, and clocks that do not agree.
 [[nodiscard]] OpGroups pair_operations(const Timeline& timeline, Notes& notes);
 
 }  // namespace mfu::traces

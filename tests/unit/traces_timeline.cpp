@@ -290,6 +290,7 @@ TEST_CASE("sequence numbers pair what is out of order; ones that repeat are not 
     CHECK(groups.group(groups.of_op[2]).size() == 2);
     CHECK(groups.transfer_us[2] == Approx(0.3e6));
     CHECK((note_of(notes, "timeline-sequence-repeats") != nullptr) == repeated);
+    CHECK((note_of(notes, "timeline-single-end") != nullptr) == !repeated);
   }
 }
 
@@ -350,6 +351,20 @@ TEST_CASE("collectives that one worker always leaves later show a clock that is 
       CHECK(note->text.find("50.00 ms") != std::string::npos);
       CHECK(note->first.what.starts_with("step 7, dp "));
     }
+  }
+}
+
+TEST_CASE("the ends of a single collective differ by no more than its transfer") {
+  for (const double end : {3.4, 3.9}) {
+    TimelineText trace(2);
+    for (const int dp : {0, 1}) trace.lanes(dp, 0);
+    trace.op("forward-compute", 0, 0, kCompute, 0.0, 3.0, 0);
+    trace.op("grads-reduce-scatter", 0, 0, kData, 3.0, 3.3, 0);
+    trace.op("forward-compute", 1, 0, kCompute, 0.0, 2.0, 0);
+    trace.op("grads-reduce-scatter", 1, 0, kData, 2.0, end, 0);
+    Notes notes;
+    CHECK(pair_operations(trace.read(notes), notes).clocks_agree == (end < 3.6));
+    CHECK((note_of(notes, "timeline-impossible-order") != nullptr) == (end > 3.6));
   }
 }
 
