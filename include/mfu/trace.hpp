@@ -117,20 +117,32 @@ inline constexpr std::size_t kMostTraceCollectives = 4096;
 void count_late(TraceEvidence& trace);
 
 // A recorded pipeline schedule, replayed with other durations. Means over the steps.
+//
+// A communication costs its transfer: end - latest start in its group. `ideal`: each kind of
+// compute takes its mean and each kind of communication its median, over steps, workers and
+// microbatches; after Lin et al., "Understanding Stragglers in Large Model Training Using What-if
+// Analysis", OSDI 2025. Replays of large timelines are bounded: of many stages, data-parallel ranks
+// or ranks those with most time above the others' are tried, and a note says so.
 struct PipelineReplay {
   struct Part {
     std::string name;
     double slowdown = 0.0;  // the ideal with this part's own durations, over the ideal
   };
   std::int64_t steps = 0;
-  double recorded_step_s = 0.0;
+  double recorded_step_s = 0.0;  // first start to last end
   double replayed_step_s = 0.0;  // own durations, nothing between the operations
-  double ideal_step_s = 0.0;     // each kind of compute at its mean, of communication at its median
-  double balanced_stages_step_s = 0.0;      // compute spread evenly over the stages of a pipeline
-  double no_waits_step_s = 0.0;             // the busiest worker's own operations
-  std::optional<std::int64_t> worst_rank;   // whose compute, at its peers' median, leaves least
+  double ideal_step_s = 0.0;
+  // Forward and backward alike on all stages: the mean of what the stages' middle ranks take. With
+  // one stage it is replayed_step_s.
+  double balanced_stages_step_s = 0.0;
+  double no_waits_step_s = 0.0;             // no rank waits for another: the longest rank's own
+  std::optional<std::int64_t> worst_rank;   // whose compute, at its peers' median (the other ranks
+                                            // of its stage), leaves least; nullopt: none has peers
   double worst_rank_at_peers_step_s = 0.0;  // that is left then
-  std::vector<Part> by_dp, by_stage, by_op_type;
+  std::vector<Part> by_dp, by_stage;
+  // "forward-compute", "grads-reduce-scatter" ...; the two ends of a transfer between stages are
+  // one part: "forward-pp-comm", "backward-pp-comm".
+  std::vector<Part> by_op_type;
   [[nodiscard]] double slowdown() const { return replayed_step_s / ideal_step_s; }
   [[nodiscard]] double launch_slowdown() const { return recorded_step_s / replayed_step_s; }
 };
