@@ -183,6 +183,10 @@ class Traces(Cli):
         ahead = json.loads(done.stdout)
         notes = {note["code"]: note for note in ahead["notes"]}
         self.assertIn("200.0 ms", notes["timeline-clock-offset"]["text"])
+        run = str(self.folder / "reduced.json")
+        self.assertEqual(self.mfu("reduce", path, "-o", run).returncode, 0)
+        direct, reduced = self.mfu("diagnose", path), self.mfu("diagnose", run)
+        self.assertEqual((reduced.stdout, reduced.stderr), (direct.stdout, direct.stderr))
         self.assertIn(b"ahead.json (step 0, dp ", self.mfu("diagnose", path).stderr)
         self.assertIsNone(ahead.get("replay"))
         self.assertNotIn("Replay of the", self.text(path))
