@@ -23,16 +23,21 @@ ARROWS = {
     "traces": ["base", "timings"],
     # A run may hold an inline model shape. Telemetry tells devices, and users have chips of their own.
     "readers": ["base", "timings", "traces", "model:mfu/model.hpp", "chips:mfu/chip.hpp"],
-    "analysis": ["base", "model", "flops", "chips", "timings"],
+    # A log's arguments block is a model shape.
+    "logs": ["base", "model:mfu/model.hpp"],
+    # The statistics of a training log.
+    "analysis": ["base", "model", "flops", "chips", "timings", "logs:mfu/training_log.hpp"],
     # A report lists its inputs: InputInfo.
-    "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp"],
+    "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp",
+               "logs:mfu/training_log.hpp"],
     "render": ["base", "report:mfu/report.hpp"],
 }
 
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
-    "telemetry": "readers", "user_chips": "readers", "analyze": "analysis",
+    "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
+    "analyze": "analysis", "log_summary": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 

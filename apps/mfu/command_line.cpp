@@ -33,15 +33,17 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"calc", add_calc},     Command{"flops", add_flops},       Command{"peak", add_peak},
-    Command{"whatif", add_whatif}, Command{"diagnose", add_diagnose}, Command{"reduce", add_reduce},
-    Command{"list", add_list},     Command{"explain", add_explain},
+    Command{"calc", add_calc},     Command{"flops", add_flops}, Command{"peak", add_peak},
+    Command{"whatif", add_whatif}, Command{"log", add_log},     Command{"diagnose", add_diagnose},
+    Command{"reduce", add_reduce}, Command{"list", add_list},   Command{"explain", add_explain},
 };
 
 constexpr std::string_view kExamples =
     "Examples:\n"
     "  mfu calc --model llama-3.1-8b --chip h100-sxm --gpus 64 --seq-len 8192 \\\n"
     "           --batch 512 --step-time 12.9s   MFU, and by other conventions\n"
+    "  mfu log train.log --chip h100-sxm        MFU of a training run, from its log\n"
+    "  train | mfu log - --tee --chip h100-sxm  the same, while it runs\n"
     "  mfu diagnose run.json                    where the step's time goes, and why\n"
     "  mfu diagnose TRACE_DIR                   profiler traces of all ranks\n"
     "  mfu reduce TRACE_DIR -o run.json         big traces to a small document\n"

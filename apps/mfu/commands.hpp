@@ -10,6 +10,7 @@ namespace mfu::app {
 [[nodiscard]] std::function<int()> add_diagnose(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_explain(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_flops(CLI::App& parent);
+[[nodiscard]] std::function<int()> add_log(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_list(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_peak(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_reduce(CLI::App& parent);

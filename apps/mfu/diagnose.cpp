@@ -20,6 +20,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "publish.hpp"
+#include "rank_log.hpp"
 #include "read_inputs.hpp"
 #include "run_overrides.hpp"
 
@@ -107,7 +108,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   problems.throw_if_any();
 
   Progress progress(text.verbose);
-  ReadResult read = read_inputs(text.files, threads, notes);
+  ReadResult read = read_run_or_log(text.files, threads, notes);
   for (const InputInfo& input : read.inputs) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));
@@ -154,7 +155,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   CLI::App* command =
       parent.add_subcommand("diagnose", "Where the step's time goes, and whose fault it is");
   const auto text = std::make_shared<DiagnoseText>();
-  command->add_option("FILE", text->files, "Traces (files, folders), mfu.run/1; '-': stdin")
+  command->add_option("FILE", text->files, "Traces (or folders), mfu.run/1, logs; '-': stdin")
       ->type_name("");
   add_output_options(*command, text->output);
   add_gate_options(*command, text->gates);

@@ -9,6 +9,7 @@
 #include "base/nearest.hpp"
 #include "commands.hpp"
 #include "mfu/report.hpp"
+#include "mfu/training_log.hpp"
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "publish.hpp"
@@ -16,13 +17,26 @@
 namespace mfu::app {
 namespace {
 
+// The formats of training logs are the readers' own list.
+ListSection list_log_formats() {
+  ListSection section;
+  section.title = "Training logs that mfu log reads";
+  for (const LogFormatInfo& format : log_formats()) {
+    section.items.push_back({std::string(format.name), std::string(format.summary),
+                             format.per_rank ? "values by rank, for mfu diagnose" : "", ""});
+  }
+  return section;
+}
+
 struct Named {
   std::string_view name;
-  Catalogue catalogue;
+  ListSection (*make)();
 };
 constexpr std::array kCatalogues{
-    Named{"conventions", Catalogue::conventions}, Named{"models", Catalogue::models},
-    Named{"chips", Catalogue::chips}, Named{"terms", Catalogue::terms}};
+    Named{"conventions", [] { return list_items(Catalogue::conventions); }},
+    Named{"models", [] { return list_items(Catalogue::models); }},
+    Named{"chips", [] { return list_items(Catalogue::chips); }},
+    Named{"terms", [] { return list_items(Catalogue::terms); }}, Named{"logs", list_log_formats}};
 
 struct ListText {
   std::vector<std::string> names;
@@ -45,13 +59,13 @@ int run_list(const CLI::App& command, const ListText& text) {
   refuse_unknown_options(command, problems);
   if (text.names.size() != 1) {
     problems.add(Error(ErrorKind::usage, "what to list?", {},
-                       "mfu list conventions, models, chips or terms"));
+                       "mfu list conventions, models, chips, terms or logs"));
   }
   problems.throw_if_any();
   std::array<std::string_view, kCatalogues.size()> names;
   for (std::size_t i = 0; i < kCatalogues.size(); ++i) {
     if (kCatalogues[i].name == text.names.front()) {
-      return answer("list", list_items(kCatalogues[i].catalogue), text.output);
+      return answer("list", kCatalogues[i].make(), text.output);
     }
     names[i] = kCatalogues[i].name;
   }
@@ -81,9 +95,11 @@ int run_explain(const CLI::App& command, const ListText& text) {
 }  // namespace
 
 std::function<int()> add_list(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand("list", "The conventions, models, chips or terms");
+  CLI::App* command =
+      parent.add_subcommand("list", "The conventions, models, chips, terms or logs");
   const auto text = std::make_shared<ListText>();
-  command->add_option("WHAT", text->names, "conventions, models, chips or terms")->type_name("");
+  command->add_option("WHAT", text->names, "conventions, models, chips, terms or logs")
+      ->type_name("");
   add_output_options(*command, text->output);
   command->allow_extras();
   command->footer(

@@ -18,6 +18,8 @@ int main(int argc, char** argv) {
     }
   } catch (const mfu::app::ClosedPipe&) {
     return 141;
+  } catch (const mfu::app::Interrupted&) {
+    return 130;
   } catch (const std::bad_alloc&) {
     mfu::app::say("mfu: error: out of memory");
     return 2;

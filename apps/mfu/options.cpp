@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/Option.hpp>
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -119,10 +120,24 @@ void Problems::throw_if_any() const {
 
 void add_output_options(CLI::App& command, OutputText& text) {
   command.add_flag("--json", text.json, "Answer as JSON (mfu.report/1)");
-  command.add_option("--out", text.out, "text or json, also to a file; repeatable")
+  command.add_option("--out", text.out, "text, json, md, csv, github, junit, prom")
       ->allow_extra_args(false)
       ->type_name("FORMAT[:PATH]");
 }
+
+namespace {
+
+// Where a step of GitHub Actions leaves its summary.
+std::string step_summary_path() {
+  std::string path = environment("GITHUB_STEP_SUMMARY");
+  if (path.empty()) {
+    throw wrong("--out", "github has no file to write to: $GITHUB_STEP_SUMMARY is not set",
+                "outside of GitHub Actions name one: github:summary.md");
+  }
+  return path;
+}
+
+}  // namespace
 
 std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problems) {
   std::vector<std::string> specifications = text.out;
@@ -134,8 +149,10 @@ std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problem
     problems.attempt([&] {
       const std::size_t colon = specification.find(':');
       const Renderer& renderer = find_renderer(specification.substr(0, colon));
-      const std::string path =
+      std::string path =
           colon == std::string::npos ? std::string("-") : specification.substr(colon + 1);
+      const bool step_summary = renderer.format == "github" && colon == std::string::npos;
+      if (step_summary) path = step_summary_path();
       if (path.empty()) {
         throw wrong("--out", in_quotes(specification) + " names no file", "write json:report.json");
       }
@@ -143,7 +160,9 @@ std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problem
         if (!files.insert(path).second) {
           throw wrong("--out", "two results for " + in_quotes(path), "give each a file of its own");
         }
-        targets.push_back({&renderer, Output::file(path)});
+        targets.push_back({&renderer, step_summary                ? Output::appending(path)
+                                      : renderer.format == "prom" ? Output::replacing(path)
+                                                                  : Output::file(path)});
         return;
       }
       if (standard) {
@@ -156,6 +175,19 @@ std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problem
   }
   if (!standard) targets.push_back({&find_renderer("text"), Output::standard()});
   return targets;
+}
+
+bool writes_to_standard_output(const OutputText& text) {
+  return text.json || std::any_of(text.out.begin(), text.out.end(), [](const std::string& one) {
+           const bool named = one.find(':') != std::string::npos && !one.ends_with(":-");
+           return !named && one != "github";
+         });
+}
+
+void move_text_to_standard_error(std::vector<OutputTarget>& targets) {
+  for (OutputTarget& target : targets) {
+    if (target.output.is_standard()) target.output = Output::standard_error();
+  }
 }
 
 void refuse_to_overwrite(const OutputText& text, const std::vector<std::string>& inputs,

@@ -66,6 +66,11 @@ struct OutputTarget {
 // Opens every file. Without anything for standard output, the text goes there too.
 [[nodiscard]] std::vector<OutputTarget> open_outputs(const OutputText& text, Problems& problems);
 
+// Whether one of the results that are asked for goes there.
+[[nodiscard]] bool writes_to_standard_output(const OutputText& text);
+// For a command whose standard output is taken: the text that nobody asked for goes beside it.
+void move_text_to_standard_error(std::vector<OutputTarget>& targets);
+
 // A report must not replace the run that it is about.
 void refuse_to_overwrite(const OutputText& text, const std::vector<std::string>& inputs,
                          Problems& problems);

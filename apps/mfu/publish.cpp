@@ -69,7 +69,7 @@ Gate judge_min_mfu(const GateLimits& limits, const Judged& judged) {
           *judged.mfu >= limits.min_mfu.value_or(0.0)};
 }
 
-int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
+int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose, bool interrupted) {
   const bool text_on_standard_output =
       std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
         return target.output.is_standard() && target.renderer->format == "text";
@@ -77,11 +77,22 @@ int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
   if (text_on_standard_output) say_notes(report.notes, verbose);
   const bool failed = std::any_of(report.gates.begin(), report.gates.end(),
                                   [](const Gate& gate) { return !gate.passed; });
-  report.exit_code = failed ? 1 : 0;
+  report.exit_code = interrupted ? 130 : failed ? 1 : 0;
   const RenderStyle terminal = standard_output_style();
-  for (OutputTarget& target : targets) {
-    target.output.write(
+  // A form that this report does not have is refused before anything is written.
+  std::vector<std::string> rendered;
+  for (const OutputTarget& target : targets) {
+    rendered.push_back(
         target.renderer->render(report, target.output.is_standard() ? terminal : RenderStyle{}));
+  }
+  const bool annotate = std::any_of(targets.begin(), targets.end(), [](const OutputTarget& target) {
+    return target.renderer->format == "github";
+  });
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i].output.write(rendered[i]);
+  if (annotate) {
+    // The runner reads both streams; what is on standard output must stay what was asked for.
+    Output beside = text_on_standard_output ? Output::standard() : Output::standard_error();
+    beside.write(render_github_annotations(report));
   }
   return report.exit_code;
 }

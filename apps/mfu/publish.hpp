@@ -31,7 +31,8 @@ void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
 void say_notes(const std::vector<Note>& notes, bool verbose);
 
 // Says the notes where the text goes to standard output, sets the exit code by the gates, and
-// writes every output. The exit code.
-int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose);
+// writes every output. The exit code: 130 where the user broke off and what there was is answered.
+int publish(Report& report, std::vector<OutputTarget>& targets, bool verbose,
+            bool interrupted = false);
 
 }  // namespace mfu::app

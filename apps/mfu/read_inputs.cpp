@@ -1,7 +1,9 @@
 #include "read_inputs.hpp"
 
 #include <charconv>
+#include <utility>
 
+#include "readers/reader.hpp"
 #include "terminal.hpp"
 
 namespace mfu::app {
@@ -27,14 +29,15 @@ unsigned parse_threads(const std::string& text, Problems& problems) {
   return threads;
 }
 
-ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads, Notes& notes) {
+ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads, Notes& notes,
+                       std::optional<ByteSource> opened) {
   ProgressLine line("reading");
   ReadOptions options;
   options.threads = threads;
   options.progress = [&line](const ReadProgress& progress) {
     line.set(progress.files_read, progress.files);
   };
-  return read_run(files, notes, options);
+  return read_run(files, notes, options, std::move(opened));
 }
 
 }  // namespace mfu::app

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "mfu/read.hpp"
 #include "options.hpp"
 
@@ -14,8 +16,8 @@ void add_threads_option(CLI::App& command, std::string& text);
 // 0: as many as the machine has cores.
 [[nodiscard]] unsigned parse_threads(const std::string& text, Problems& problems);
 
-// read_run() with the line.
+// read_run() with the line. `opened`: one of the files, opened already.
 [[nodiscard]] ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads,
-                                     Notes& notes);
+                                     Notes& notes, std::optional<ByteSource> opened = std::nullopt);
 
 }  // namespace mfu::app

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -22,9 +24,24 @@ namespace {
 
 extern "C" void on_interrupt(int /*signal*/) { _exit(130); }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
+volatile std::sig_atomic_t interrupts = 0;
+
+// Only what is safe in a handler. A read that waits goes on, and finds the end.
+extern "C" void on_interrupt_of_pipe(int /*signal*/) {
+  interrupts = interrupts + 1;
+  if (interrupts > 2) _exit(130);
+  if (interrupts < 2) return;
+  const int before = errno;
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing == -1) _exit(130);
+  ::dup2(nothing, 0);
+  ::close(nothing);
+  errno = before;
+}
+
+bool standard_input_is_a_pipe() {
+  struct stat info {};
+  return ::fstat(0, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
 bool locale_is_utf8() {
@@ -46,7 +63,30 @@ long write_some(int descriptor, std::string_view bytes) {
   return count >= 0 ? static_cast<long>(count) : -static_cast<long>(errno);
 }
 
+int open_or_throw(const std::string& path, int flags, const std::string& named) {
+  const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor != -1) return descriptor;
+  Place place;
+  place.file = named;
+  throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
+              std::move(place));
+}
+
 }  // namespace
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+LivePipe::LivePipe() {
+  interrupts = 0;
+  if (standard_input_is_a_pipe()) std::signal(SIGINT, on_interrupt_of_pipe);
+}
+
+LivePipe::~LivePipe() { std::signal(SIGINT, on_interrupt); }
+
+bool LivePipe::interrupted() const noexcept { return interrupts > 0; }
 
 void prepare_process() {
   std::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE instead
@@ -73,15 +113,12 @@ RenderStyle standard_output_style() {
   return style;
 }
 
-Output Output::file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor == -1) {
-    Place place;
-    place.file = path;
-    throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
-                std::move(place));
-  }
-  return Output(path, descriptor);
+Output Output::file(const std::string& path) { return Output(path, open_or_throw(path, 0, path)); }
+
+Output Output::appending(const std::string& path) {
+  Output output(path, open_or_throw(path, O_APPEND, path));
+  output.append_ = true;
+  return output;
 }
 
 Output Output::replacing(const std::string& path) {
@@ -91,17 +128,22 @@ Output Output::replacing(const std::string& path) {
   if (problem) target = path;
   const bool exists = std::filesystem::exists(target, problem);
   if (exists && !std::filesystem::is_regular_file(target, problem)) return file(path);
-  const std::string temporary = fmt::format("{}.{}.tmp", target.string(), ::getpid());
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor == -1) {
+  require_folder_for(target.string());
+  Output output(target.string(), -1);
+  output.replace_ = true;
+  return output;
+}
+
+void Output::open_temporary() {
+  const std::string temporary = fmt::format("{}.{}.tmp", path_, ::getpid());
+  descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ == -1) {
     Place place;
-    place.file = path;
+    place.file = path_;
     throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(errno),
                 std::move(place));
   }
-  Output output(target.string(), descriptor);
-  output.temporary_ = temporary;
-  return output;
+  temporary_ = temporary;
 }
 
 void Output::require_folder_for(const std::string& path) {
@@ -124,7 +166,18 @@ void Output::require_folder_for(const std::string& path) {
 Output::Output(Output&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      replace_(other.replace_),
+      append_(other.append_),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Output& Output::operator=(Output&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(replace_, other.replace_);
+  std::swap(append_, other.append_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
 
 Output::~Output() {
   if (descriptor_ > 2) ::close(descriptor_);
@@ -147,12 +200,14 @@ void Output::finish() {
 void Output::write(std::string_view bytes) {
   const auto fail = [this](int error) {
     Place place;
-    place.file = is_standard() ? "standard output" : path_;
+    place.file = !path_.empty() ? path_ : is_standard() ? "standard output" : "standard error";
     throw Error(ErrorKind::io, std::string("cannot be written: ") + std::strerror(error),
                 std::move(place));
   };
+  const bool file = !path_.empty();
+  if (replace_) open_temporary();
   // Pipes and devices cannot be truncated, and need not be.
-  if (!is_standard() && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
+  if (file && !append_ && ::ftruncate(descriptor_, 0) == -1 && errno != EINVAL) fail(errno);
   while (!bytes.empty()) {
     const long count = write_some(descriptor_, bytes);
     if (count == -EINTR) continue;

@@ -18,7 +18,8 @@ struct RenderStyle {
 };
 
 struct Renderer {
-  std::string_view format;  // "text", "json"
+  std::string_view format;  // "text", "json", "md", "csv", "github", "junit", "prom"
+  // Throws Error{unsupported} where this form has no sense for the report's command.
   std::string (*render)(const Report&, const RenderStyle&);
 };
 
@@ -26,6 +27,10 @@ struct Renderer {
 
 // Throws Error{usage} that lists the known formats.
 [[nodiscard]] const Renderer& find_renderer(std::string_view format);
+
+// Workflow commands of GitHub Actions (::notice, ::warning, ::error), one a line, ten at most: the
+// answer, each failed gate, notes of loss. Written to a stream that the runner reads.
+[[nodiscard]] std::string render_github_annotations(const Report& report);
 
 // The `mfu.report/1` object of a command that failed.
 [[nodiscard]] std::string render_error_json(const Error& error, std::string_view command,

@@ -18,8 +18,6 @@ namespace mfu {
 
 namespace {
 
-constexpr std::size_t kHeadBytes = 256 * 1024;
-
 // First match wins: the more particular format comes first.
 constexpr std::array<Reader, 2> kReaders{{
     {"mfu.run/1 jsonl", sniff_run_jsonl, read_run_jsonl},
@@ -115,8 +113,26 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   return result;
 }
 
+bool is_no_run(std::string_view head) {
+  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos) return false;
+  return find_trace_reader(head, trace_readers()) == nullptr && !traces::sniff_timeline(head) &&
+         std::none_of(kReaders.begin(), kReaders.end(),
+                      [head](const Reader& reader) { return reader.sniff(head); });
+}
+
+void refuse_no_run(std::string_view head, const std::string& name) {
+  ByteSource source = ByteSource::from_memory(head, name);
+  (void)detect(source);
+  throw Error(ErrorKind::format, "not a timing document", Place{.file = name});
+}
+
 ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
                     const ReadOptions& options) {
+  return read_run(paths, notes, options, std::nullopt);
+}
+
+ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const ReadOptions& options,
+                    std::optional<ByteSource> opened) {
   if (paths.empty())
     throw Error(ErrorKind::usage, "no input file", {}, "name a file, or - for standard input");
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
@@ -124,19 +140,18 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
   }
   try {
     InputFiles inputs = find_input_files(paths);
-    std::optional<ByteSource> first = ByteSource::open(inputs.files.front().path);
-    // Standard input cannot be opened again: the first source is handed on as it is.
-    std::mutex first_taken;
+    // A pipe cannot be opened again: what was opened is handed on as it is.
+    std::mutex taking;
+    const auto take = [&taking](std::optional<ByteSource>& source, const std::string& path) {
+      const std::lock_guard lock(taking);
+      return source && source->name() == path ? std::exchange(source, std::nullopt) : std::nullopt;
+    };
+    std::optional<ByteSource> first = take(opened, inputs.files.front().path);
+    if (!first) first = ByteSource::open(inputs.files.front().path);
     const auto open = [&](const std::string& path) {
-      if (path == inputs.files.front().path) {
-        const std::lock_guard lock(first_taken);
-        if (first) {
-          ByteSource source = std::move(*first);
-          first.reset();
-          return source;
-        }
-      }
-      return ByteSource::open(path);
+      std::optional<ByteSource> source = take(first, path);
+      if (!source) source = take(opened, path);
+      return source ? std::move(*source) : ByteSource::open(path);
     };
     // What a folder holds can only be traces; else the first file says what this is.
     if (!inputs.folders.empty() ||

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.hpp"
 #include "mfu/error.hpp"
@@ -41,5 +43,17 @@ void read_run_jsonl(ReadJob& job);
 [[nodiscard]] ReadResult read_sources(std::size_t count,
                                       const std::function<ByteSource(std::size_t)>& open,
                                       Notes& notes, std::size_t window = 256 * 1024);
+
+// The same as the public one, with one of the paths opened already: who looked at the first bytes
+// of a pipe cannot open it again.
+[[nodiscard]] ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
+                                  const ReadOptions& options, std::optional<ByteSource> opened);
+
+// Of the first bytes, decompressed, 256 KiB at most.
+inline constexpr std::size_t kHeadBytes = 256 * 1024;
+// Whether what begins so is something, but neither a timing document nor a trace.
+[[nodiscard]] bool is_no_run(std::string_view head);
+// Throws the Error that read_run() throws for it.
+[[noreturn]] void refuse_no_run(std::string_view head, const std::string& name);
 
 }  // namespace mfu

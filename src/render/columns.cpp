@@ -78,7 +78,9 @@ std::string printable(std::string_view text) {
   clean.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const Character character = next_character(text, at);
-    if (character.valid && !moves_the_cursor(character.code)) {
+    if (text[at] == '[' && clean.ends_with("##")) {
+      clean.push_back('?');  // "##[...]" anywhere in a line is a command to GitHub's runner
+    } else if (character.valid && !moves_the_cursor(character.code)) {
       clean.append(text.substr(at, character.bytes));
     } else {
       clean.push_back('?');

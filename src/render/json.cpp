@@ -190,9 +190,18 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   if (section.trace) render::json_trace(object, *section.trace);
 }
 
+// "##[...]" anywhere in a line is a command to GitHub's runner. In JSON it stands in a string,
+// where it has another spelling.
+std::string without_commands(std::string json) {
+  for (std::size_t at = json.find("##["); at != std::string::npos; at = json.find("##[", at)) {
+    json.replace(at + 1, 1, "\\u0023");
+  }
+  return json;
+}
+
 // Bytes that are not UTF-8 (a name out of a file) become U+FFFD instead of an exception.
 std::string written(const Json& object) {
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return without_commands(object.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Json common_head(std::string_view tool_version, std::string_view command) {
@@ -225,6 +234,7 @@ Json report_object(const Report& report) {
   if (report.calc) render::json_calc(object, *report.calc);
   if (report.flops) render::json_flops(object, *report.flops);
   if (report.peak) render::json_peak(object, *report.peak);
+  if (report.log) render::json_log(object, *report.log);
   if (report.list) render::json_list(object, *report.list);
   return object;
 }
@@ -246,7 +256,7 @@ Json error_object(const Error& error, std::string_view command, std::string_view
 std::string row_line(const Json& object, const RowPlace& row) {
   Json line = {{"row", row.number}, {"id", text(row.id)}};
   line.update(object);
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return without_commands(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace

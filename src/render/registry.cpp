@@ -8,8 +8,10 @@ namespace mfu {
 namespace {
 
 constexpr std::array kRenderers{
-    Renderer{"text", render::render_text},
-    Renderer{"json", render::render_json},
+    Renderer{"text", render::render_text},       Renderer{"json", render::render_json},
+    Renderer{"md", render::render_markdown},     Renderer{"csv", render::render_csv},
+    Renderer{"github", render::render_github},   Renderer{"junit", render::render_junit},
+    Renderer{"prom", render::render_prometheus},
 };
 
 }  // namespace

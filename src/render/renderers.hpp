@@ -9,5 +9,10 @@ namespace mfu::render {
 
 [[nodiscard]] std::string render_text(const Report& report, const RenderStyle& style);
 [[nodiscard]] std::string render_json(const Report& report, const RenderStyle& style);
+[[nodiscard]] std::string render_markdown(const Report& report, const RenderStyle& style);
+[[nodiscard]] std::string render_csv(const Report& report, const RenderStyle& style);
+[[nodiscard]] std::string render_github(const Report& report, const RenderStyle& style);
+[[nodiscard]] std::string render_junit(const Report& report, const RenderStyle& style);
+[[nodiscard]] std::string render_prometheus(const Report& report, const RenderStyle& style);
 
 }  // namespace mfu::render

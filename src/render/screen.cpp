@@ -20,6 +20,10 @@ Screen::Screen(const RenderStyle& style)
 void Screen::line(std::string_view text, Emphasis emphasis) {
   std::string shown = fit(printable(text), width_);
   while (!shown.empty() && shown.back() == ' ') shown.pop_back();
+  // At the start of a line it is a command to GitHub's runner, blanks before it or not. Names come
+  // from files, and lines are broken anywhere.
+  const std::size_t start = shown.find_first_not_of(' ');
+  if (start != std::string::npos && shown.compare(start, 2, "::") == 0) shown[start] = '?';
   if (color_ && emphasis != Emphasis::none && !shown.empty()) {
     out_ += emphasis == Emphasis::strong   ? "\x1b[1m"
             : emphasis == Emphasis::blamed ? "\x1b[1;33m"

@@ -220,6 +220,7 @@ std::string render_text(const Report& report, const RenderStyle& style) {
   if (report.calc) text_calc(screen, *report.calc);
   if (report.flops) text_flops(screen, *report.flops);
   if (report.peak) text_peak(screen, *report.peak);
+  if (report.log) text_log(screen, *report.log);
   if (report.list) text_list(screen, *report.list);
   gates(screen, report.gates);
   return screen.take();

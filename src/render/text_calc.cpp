@@ -178,6 +178,10 @@ void text_impossible(Screen& screen, const std::vector<std::string>& because) {
   }
 }
 
+void text_conventions(Screen& screen, const CalcSection& section) {
+  conventions_table(screen, section);
+}
+
 void text_calc(Screen& screen, const CalcSection& section) {
   if (section.rebase) {
     rebase(screen, section);

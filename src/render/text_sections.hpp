@@ -15,6 +15,9 @@ void text_flops(Screen& screen, const FlopsSection& section);
 void text_peak(Screen& screen, const PeakSection& section);
 void text_replay(Screen& screen, const ReplaySection& section);
 void text_trace(Screen& screen, const TraceSection& section);
+// The table of the same run by other conventions.
+void text_conventions(Screen& screen, const CalcSection& section);
+void text_log(Screen& screen, const LogSection& section);
 void text_list(Screen& screen, const ListSection& section);
 
 }  // namespace mfu::render

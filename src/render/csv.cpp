@@ -1,0 +1,72 @@
+// CSV: a header and one row, the same columns for every command, so that rows of many runs can be
+// put under one another. RFC 4180 with newlines; SI units; unknown is empty.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "render/columns.hpp"
+#include "render/figures.hpp"
+#include "render/renderers.hpp"
+
+namespace mfu::render {
+namespace {
+
+constexpr std::array<std::string_view, 13> kFigures{"mfu_ratio",
+                                                    "hfu_ratio",
+                                                    "parallel_efficiency_ratio",
+                                                    "step_seconds",
+                                                    "step_low_seconds",
+                                                    "step_high_seconds",
+                                                    "step_mean_seconds",
+                                                    "step_p95_seconds",
+                                                    "tokens_per_second",
+                                                    "tokens_per_second_per_gpu",
+                                                    "achieved_flops_per_second_per_gpu",
+                                                    "outlier_time_ratio",
+                                                    "steps_used"};
+constexpr std::array<std::string_view, 9> kSetup{
+    "model",      "chip",    "gpus",   "seq_len",    "tokens_per_step",
+    "convention", "verdict", "format", "fingerprint"};
+
+// Names come from files: a cell that a spreadsheet would take for a formula gets an apostrophe.
+std::string cell(std::string_view text) {
+  std::string clean = printable(text);
+  if (!clean.empty() && std::string_view("=+-@").find(clean.front()) != std::string_view::npos) {
+    clean.insert(clean.begin(), '\'');
+  }
+  if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
+  std::string quoted = "\"";
+  for (const char c : clean) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
+  const Gist gist = gist_of(report, "csv");
+  std::string header = "command,input";
+  std::string row = cell(report.command) + "," +
+                    cell(report.inputs.empty() ? std::string_view() : report.inputs.front().path);
+  header += ",status";
+  row += "," + cell(gist.status);
+  for (const std::string_view id : kFigures) {
+    header += fmt::format(",{}", id);
+    const Figure* figure = gist.find(id);
+    row += ",";
+    if (figure != nullptr) row += fmt::format("{}", figure->value);
+  }
+  for (const std::string_view id : kSetup) {
+    header += fmt::format(",{}", id);
+    row += "," + cell(gist.setup_text(id));
+  }
+  std::size_t failed = 0;
+  for (const Gate& gate : report.gates) failed += gate.passed ? 0U : 1U;
+  header += ",gates,gates_failed\n";
+  row += fmt::format(",{},{}\n", report.gates.size(), failed);
+  return header + row;
+}
+
+}  // namespace mfu::render

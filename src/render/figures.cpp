@@ -1,0 +1,219 @@
+#include "render/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "mfu/quantity.hpp"
+
+namespace mfu::render {
+namespace {
+
+using Value = std::optional<double>;
+
+std::string bare(double value) { return fmt::format("{:.6g}", value); }
+
+class Gathering {
+ public:
+  explicit Gathering(Gist& gist) : gist_(gist) {}
+
+  void ratio(std::string_view id, std::string_view label, const Value& value,
+             std::string_view help) {
+    add(id, label, value, help, [](double v) { return format_percent(v, 2); });
+  }
+  void seconds(std::string_view id, std::string_view label, const Value& value,
+               std::string_view help) {
+    add(id, label, value, help, [](double v) { return format_seconds(v); });
+  }
+  void count(std::string_view id, std::string_view label, const Value& value,
+             std::string_view help) {
+    add(id, label, value, help, [](double v) { return format_grouped(v); });
+  }
+  void flops(std::string_view id, std::string_view label, const Value& value,
+             std::string_view help) {
+    add(id, label, value, help, [](double v) { return fmt::format("{:.5g} TFLOP/s", v / 1e12); });
+  }
+  void setup(std::string_view id, std::string_view label, std::string text) {
+    if (!text.empty()) gist_.setup.push_back({id, label, std::move(text)});
+  }
+  void remark(std::string_view id, std::string_view label, std::string text) {
+    if (!text.empty()) gist_.remarks.push_back({id, label, std::move(text)});
+  }
+
+ private:
+  template <typename Text>
+  void add(std::string_view id, std::string_view label, const Value& value, std::string_view help,
+           const Text& text) {
+    if (!value || !std::isfinite(*value)) return;
+    gist_.figures.push_back({id, label, *value, text(*value), help});
+  }
+  Gist& gist_;
+};
+
+std::string setup_number(const Value& value) { return value ? bare(*value) : std::string(); }
+
+void gather_calc(Gist& gist, const CalcSection& section) {
+  const Calculation& c = section.calculation;
+  Gathering all(gist);
+  gist.status = section.status;
+  gist.missing = section.mfu_missing;
+  gist.impossible_because = section.impossible_because;
+  all.ratio("mfu_ratio", "MFU", c.mfu(), "Model FLOPs utilization, 0 to 1");
+  all.ratio("hfu_ratio", "HFU", c.hfu(), "Hardware FLOPs utilization, with recomputation, 0 to 1");
+  all.count("tokens_per_second", "tokens/s", c.tokens_per_second, "Tokens a second, whole job");
+  all.count("tokens_per_second_per_gpu", "tokens/s per GPU", c.tokens_per_second_per_gpu,
+            "Tokens a second of one GPU");
+  all.flops("achieved_flops_per_second_per_gpu", "achieved per GPU", c.achieved_flops,
+            "FLOP/s of one GPU under the convention");
+  const CalcInput& input = c.input;
+  if (input.peak) {
+    all.flops("peak_flops_per_second_per_gpu", "peak per GPU", input.peak->flops,
+              "Peak FLOP/s of one GPU that MFU is held against");
+  }
+  all.setup("model", "model", input.model ? input.model->name : std::string());
+  all.setup("chip", "chip",
+            input.peak && input.peak->chip != nullptr ? std::string(input.peak->chip->id)
+                                                      : std::string());
+  all.setup("gpus", "GPUs", setup_number(input.gpus));
+  all.setup("seq_len", "sequence length", setup_number(input.seq_len));
+  all.setup("tokens_per_step", "tokens a step", setup_number(c.tokens_per_step));
+  all.setup("convention", "convention",
+            c.results.empty() ? std::string() : std::string(c.results.front().convention->id));
+  all.setup("fingerprint", "fingerprint", section.fingerprint);
+}
+
+void gather_log(Gist& gist, const LogSection& section) {
+  gather_calc(gist, section.calc);
+  Gathering all(gist);
+  const LogSummary& s = section.summary;
+  all.seconds("step_seconds", "step, median", section.p50_seconds, "Median step time");
+  if (section.p50_seconds_ci) {
+    all.seconds("step_low_seconds", "step, 95 % from", section.p50_seconds_ci->lo,
+                "Lower end of the 95 % interval of the median step time");
+    all.seconds("step_high_seconds", "step, 95 % to", section.p50_seconds_ci->hi,
+                "Upper end of the 95 % interval of the median step time");
+  }
+  all.seconds("step_mean_seconds", "step, mean", section.mean_seconds,
+              "Total time over total steps");
+  all.seconds("step_p95_seconds", "step, 95th percentile", section.p95_seconds,
+              "95th percentile of the step time");
+  all.ratio("outlier_time_ratio", "time in outlier steps", s.outliers.time_share,
+            "Share of the time that outlier steps take");
+  all.count("steps_used", "steps counted", static_cast<double>(s.used), "Steps that count");
+  all.count("steps_left_out", "steps left out", static_cast<double>(s.left_out.total()),
+            "Steps that do not count: warm-up, nonsense, another batch");
+  all.setup("format", "log", section.format);
+  for (const std::string& text : section.reported_texts) all.remark("reported", "log says", text);
+  for (const LogSection::Line& line : section.lines) all.remark("line", line.label, line.text);
+}
+
+void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
+  Gathering all(gist);
+  const Headline& headline = section.diagnosis.headline;
+  const Setup& setup = section.diagnosis.setup;
+  const Verdict& verdict = section.diagnosis.verdict;
+  gist.status = section.status;
+  gist.missing = section.mfu_missing;
+  gist.impossible_because = section.impossible_because;
+  all.ratio("mfu_ratio", "MFU", headline.mfu, "Model FLOPs utilization, 0 to 1");
+  all.ratio("hfu_ratio", "HFU", section.hfu,
+            "Hardware FLOPs utilization, with recomputation, 0 to 1");
+  all.ratio("parallel_efficiency_ratio", "parallel efficiency", headline.parallel_efficiency,
+            "What the job keeps of its ranks' own speed, 0 to 1");
+  all.seconds("step_seconds", "step, typical", headline.step_seconds, "Typical step time");
+  all.seconds("step_p95_seconds", "step, 95th percentile", headline.p95_seconds,
+              "95th percentile of the step time");
+  all.count("tokens_per_second", "tokens/s", headline.tokens_per_second,
+            "Tokens a second, whole job");
+  if (verdict.recoverable) {
+    all.seconds("recoverable_step_seconds", "step if fixed", verdict.recoverable->step_seconds,
+                "Step time that is left if the verdict's cause alone were fixed");
+  }
+  all.count("steps_used", "steps counted", static_cast<double>(section.diagnosis.steps_used.size()),
+            "Steps that count");
+  all.setup("model", "model", setup.model);
+  all.setup("chip", "chip", setup.chip_id);
+  all.setup("gpus", "GPUs", setup.gpus > 0 ? fmt::format("{}", setup.gpus) : std::string());
+  all.setup("seq_len", "sequence length", setup_number(setup.seq_len));
+  all.setup("tokens_per_step", "tokens a step", setup_number(setup.tokens_per_step));
+  all.setup("convention", "convention", setup.convention);
+  all.setup("fingerprint", "fingerprint", section.fingerprint);
+  all.setup("verdict", "verdict", std::string(to_string(verdict.family)));
+  all.remark("verdict", "verdict", section.verdict_line);
+  for (const std::string& why : section.why) all.remark("why", "why", why);
+  all.remark("worth", "worth", section.worth);
+  for (const std::string& action : section.actions) all.remark("try", "try", action);
+  all.remark("owner", "owner", section.owner);
+}
+
+}  // namespace
+
+const Figure* Gist::find(std::string_view id) const noexcept {
+  for (const Figure& figure : figures) {
+    if (figure.id == id) return &figure;
+  }
+  return nullptr;
+}
+
+std::string_view Gist::setup_text(std::string_view id) const noexcept {
+  for (const Fact& fact : setup) {
+    if (fact.id == id) return fact.text;
+  }
+  return {};
+}
+
+Gist gist_of(const Report& report, std::string_view form) {
+  Gist gist;
+  if (report.log) {
+    gather_log(gist, *report.log);
+  } else if (report.calc && !report.calc->rebase) {
+    gather_calc(gist, *report.calc);
+    Gathering(gist).seconds("step_seconds", "step", report.calc->calculation.step_seconds,
+                            "Step time");
+  } else if (report.diagnose) {
+    gather_diagnose(gist, *report.diagnose);
+  } else {
+    Place place;
+    place.what = "--out";
+    throw Error(ErrorKind::unsupported,
+                fmt::format("mfu {} has no form as {}", report.command, form), place,
+                "text and json it has");
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAnswer{
+      {{"mfu_ratio", "MFU "},
+       {"hfu_ratio", "HFU "},
+       {"step_seconds", "step "},
+       {"tokens_per_second", ""}}};
+  const Figure* mfu = gist.find("mfu_ratio");
+  for (const auto& [id, before] : kAnswer) {
+    const Figure* figure = gist.find(id);
+    if (figure == nullptr) continue;
+    // Without recomputation HFU is MFU.
+    if (id == "hfu_ratio" && mfu != nullptr && figure->value <= mfu->value * (1 + 1e-9)) continue;
+    const bool ratio = id == "mfu_ratio" || id == "hfu_ratio";
+    gist.answer += (gist.answer.empty() ? "" : ", ") + std::string(before) +
+                   (ratio ? format_percent(figure->value) : figure->text);
+    if (id == "tokens_per_second") gist.answer += " tokens/s";
+  }
+  if (gist.status == "impossible") gist.answer += " (impossible)";
+  if (mfu == nullptr && gist.find("hfu_ratio") == nullptr) {
+    gist.answer = "no MFU" + (gist.answer.empty() ? std::string() : ", " + gist.answer);
+  }
+  return gist;
+}
+
+std::string gate_text(const Gate& gate) {
+  return fmt::format("--{} {}: {}, {}", gate.id, gate.limit, gate.value_text,
+                     gate.passed ? "passed" : "FAILED");
+}
+
+std::string cut_to_bytes(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  text.resize(most);
+  return text;
+}
+
+}  // namespace mfu::render

@@ -1,0 +1,48 @@
+// The gist of a report for forms with room for little: its figures, set-up and remarks.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfu/report.hpp"
+
+namespace mfu::render {
+
+struct Figure {
+  std::string_view id;     // "step_seconds": of metrics and columns
+  std::string_view label;  // "step, median": for people
+  double value = 0.0;      // SI
+  std::string text;        // "12.90 s"
+  std::string_view help;   // one sentence without a full stop
+};
+
+struct Fact {
+  std::string_view id;
+  std::string_view label;
+  std::string text;
+};
+
+struct Gist {
+  std::string answer;  // "MFU 31.4 %, step 12.90 s, 325,140 tokens/s"
+  std::string status;  // "ok", "impossible", "no-peak", "no-model"
+  std::string missing;
+  std::vector<std::string> impossible_because;
+  std::vector<Figure> figures;  // those that are known
+  std::vector<Fact> setup;
+  std::vector<Fact> remarks;
+  [[nodiscard]] const Figure* find(std::string_view id) const noexcept;
+  [[nodiscard]] std::string_view setup_text(std::string_view id) const noexcept;
+};
+
+// Of log, calc, whatif and diagnose. Throws Error{unsupported} for another command: `form` has no
+// sense there.
+[[nodiscard]] Gist gist_of(const Report& report, std::string_view form);
+
+// "--min-mfu 40%: 38.2 %, FAILED"
+[[nodiscard]] std::string gate_text(const Gate& gate);
+
+// Cut between characters to at most `most` bytes.
+[[nodiscard]] std::string cut_to_bytes(std::string text, std::size_t most);
+
+}  // namespace mfu::render
