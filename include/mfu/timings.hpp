@@ -36,6 +36,10 @@ inline constexpr std::array<Axis, 5> kAxes{Axis::tp, Axis::cp, Axis::ep, Axis::d
 
 // More pipeline stages than any job has; readers refuse larger counts.
 inline constexpr int kMostPipelineStages = 4096;
+// What a document may state: the number of a rank, and GPUs of a job, of a node, indices of a
+// layout.
+inline constexpr std::int64_t kMostRank = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMostGpus = std::int64_t{1} << 24;
 
 // Logical place of a rank, one index per axis from 0; -1: not known.
 struct Coords {

@@ -37,7 +37,11 @@ struct TraceRank {
   bool rank_from_name = false;  // else the trace says it
   TraceSteps steps_from = TraceSteps::captured_span;
   std::int64_t steps = 0;  // that are used
-  TraceSplit in_steps;     // sum over them
+  // GPU activities in the trace, and those of them that were left out for a time that is none: what
+  // they did is counted as idle.
+  std::int64_t activities = 0;
+  std::int64_t lost_activities = 0;
+  TraceSplit in_steps;  // sum over them
   // The two definitions of idle that other tools print.
   TraceSplit gpu_span;          // first to last GPU activity
   TraceSplit host_windows;      // sum over the host's step windows
@@ -66,8 +70,9 @@ struct TraceCollective {
   // The last to arrive; several where the ends do not resolve their order; empty: all arrived
   // together, or arrival order cannot be used.
   std::vector<std::int64_t> last_ranks;
-  std::optional<double> late_s;        // latest start less earliest start
-  double transfer_s = 0.0;             // shortest duration of the group
+  std::optional<double>
+      late_s;               // latest start less earliest start, and not more than longest_wait_s
+  double transfer_s = 0.0;  // shortest duration of the group
   double longest_wait_s = 0.0;         // longest duration less shortest
   std::int64_t longest_waiter = 0;     // rank
   std::int64_t shortest_rank = 0;      // rank whose duration is the transfer
@@ -90,7 +95,7 @@ struct TraceEvidence {
   TracePairing pairing = TracePairing::none;
   bool by_sequence = false;      // the traces number their collectives; else by order
   std::string reason;            // why not `paired`, one clause; else empty
-  std::int64_t collectives = 0;  // of the rank that has most, within the used steps
+  std::int64_t collectives = 0;  // there are, all groups together, within the used steps
   std::int64_t paired = 0;       // of them
   // Share of the communication kernels' time that is paired, and whether it is enough for a wait
   // series of its own.
@@ -112,20 +117,32 @@ inline constexpr std::size_t kMostTraceCollectives = 4096;
 void count_late(TraceEvidence& trace);
 
 // A recorded pipeline schedule, replayed with other durations. Means over the steps.
+//
+// A communication costs its transfer: end - latest start in its group. `ideal`: each kind of
+// compute takes its mean and each kind of communication its median, over steps, workers and
+// microbatches; after Lin et al., "Understanding Stragglers in Large Model Training Using What-if
+// Analysis", OSDI 2025. Replays of large timelines are bounded: of many stages, data-parallel ranks
+// or ranks those with most time above the others' are tried, and a note says so.
 struct PipelineReplay {
   struct Part {
     std::string name;
     double slowdown = 0.0;  // the ideal with this part's own durations, over the ideal
   };
   std::int64_t steps = 0;
-  double recorded_step_s = 0.0;
+  double recorded_step_s = 0.0;  // first start to last end
   double replayed_step_s = 0.0;  // own durations, nothing between the operations
-  double ideal_step_s = 0.0;     // each kind of compute at its mean, of communication at its median
-  double balanced_stages_step_s = 0.0;      // compute spread evenly over the stages of a pipeline
-  double no_waits_step_s = 0.0;             // the busiest worker's own operations
-  std::optional<std::int64_t> worst_rank;   // whose compute, at its peers' median, leaves least
+  double ideal_step_s = 0.0;
+  // Forward and backward alike on all stages: the mean of what the stages' middle ranks take. With
+  // one stage it is replayed_step_s.
+  double balanced_stages_step_s = 0.0;
+  double no_waits_step_s = 0.0;             // no rank waits for another: the longest rank's own
+  std::optional<std::int64_t> worst_rank;   // whose compute, at its peers' median (the other ranks
+                                            // of its stage), leaves least; nullopt: none has peers
   double worst_rank_at_peers_step_s = 0.0;  // that is left then
-  std::vector<Part> by_dp, by_stage, by_op_type;
+  std::vector<Part> by_dp, by_stage;
+  // "forward-compute", "grads-reduce-scatter" ...; the two ends of a transfer between stages are
+  // one part: "forward-pp-comm", "backward-pp-comm".
+  std::vector<Part> by_op_type;
   [[nodiscard]] double slowdown() const { return replayed_step_s / ideal_step_s; }
   [[nodiscard]] double launch_slowdown() const { return recorded_step_s / replayed_step_s; }
 };

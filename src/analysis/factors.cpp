@@ -81,7 +81,14 @@ Accounts account(StepModel& model, const Setup& setup) {
   const Job& job = model.job();
   const Terms a = sum_terms(model, setup.reference);
   if (!(a.balance > 0.0)) {
-    throw Error(ErrorKind::insufficient, "no rank has any compute time");
+    throw Error(ErrorKind::insufficient, "no rank has any compute time",
+                job.run().trace && !job.run().trace->ranks.empty()
+                    ? Place{.file = job.run().trace->ranks.front().file}
+                    : Place{},
+                job.run().trace
+                    ? "the traces show no kernel that computes: profile with "
+                      "ProfilerActivity.CUDA, and see the notes for what could not be read"
+                    : "is the compute series in the right unit, and recorded on the GPU?");
   }
   if (!(a.reference > 0.0)) {
     throw Error(ErrorKind::insufficient, "the median rank has no compute time", {},

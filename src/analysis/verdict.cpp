@@ -16,6 +16,7 @@ constexpr std::size_t kLeastSteps = 8;
 constexpr double kLeastCoverage = 0.9;      // of the expected ranks
 constexpr double kSupport = 0.9;            // share of the resamples that must agree
 constexpr double kMostUnexplained = 0.05;   // of the step, either way
+constexpr double kMostLost = 0.05;          // of a rank's GPU activities
 constexpr double kMostDraws = 2e7;          // steps x resamples
 constexpr double kUnsplitConfidence = 0.6;  // most, where two readings of the samples fit alike
 constexpr double kHealthyBound = 1.6;       // upper bound in units of materiality: 8 % at 5 %
@@ -128,6 +129,24 @@ void take_finding(Verdict& verdict, const Finding& finding) {
   verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
 }
 
+// Work whose record was lost looks like idle time: a verdict on it would be one on the recorder.
+void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
+  if (!run.trace) return;
+  const TraceRank* worst = nullptr;
+  double most = kMostLost;
+  for (const TraceRank& rank : run.trace->ranks) {
+    if (rank.activities <= 0) continue;
+    const double share =
+        static_cast<double>(rank.lost_activities) / static_cast<double>(rank.activities);
+    if (share < most || (worst != nullptr && share == most)) continue;
+    most = share;
+    worst = &rank;
+  }
+  if (worst == nullptr) return;
+  facts.push_back({FactKind::lost_activities, 0, 0, worst->lost_activities, worst->activities,
+                   "rank " + std::to_string(worst->rank)});
+}
+
 // Why the data cannot carry a verdict, whatever was found; empty when it can.
 std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
   std::vector<Fact> facts;
@@ -153,6 +172,7 @@ std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
                      static_cast<std::int64_t>(kLeastSteps),
                      {}});
   }
+  add_lost_activities(job.run(), facts);
   return facts;
 }
 

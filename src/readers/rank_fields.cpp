@@ -56,12 +56,9 @@ std::string read_name(const RankContext& context, std::string_view key) {
   }
 }
 
-// A larger index than any axis has sizes.
-constexpr std::int64_t kMostIndex = 1 << 24;
-
 int read_index(const RankContext& context, std::string_view key) {
   return static_cast<int>(
-      read_whole(context, key, key == "coords.pp" ? kMostPipelineStages - 1 : kMostIndex));
+      read_whole(context, key, key == "coords.pp" ? kMostPipelineStages - 1 : kMostGpus));
 }
 
 void read_coords(const RankContext& context, Coords& coords) {

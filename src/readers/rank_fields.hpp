@@ -54,7 +54,6 @@ struct RankContext {
   void ignore(const std::string& path) const;
 };
 
-inline constexpr std::int64_t kMostRank = std::int64_t{1} << 40;
 // A whole number from 0 on.
 [[nodiscard]] std::int64_t read_whole(const RankContext& context, std::string_view key,
                                       std::int64_t most);

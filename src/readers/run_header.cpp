@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr std::string_view kSchema = "mfu.run/1";
 constexpr std::size_t kMostHeaderBytes = 4 * 1024 * 1024;
 // More microbatches, chunks, ranks of an axis or GPUs than any job has.
-constexpr double kMostCount = 1 << 24;
+constexpr double kMostCount = kMostGpus;
 constexpr double kMostStages = kMostPipelineStages;
 
 constexpr std::array<std::string_view, 10> kHeaderKeys{
@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 10> kHeaderKeys{
 // Beside them, and of one file alone: what its traces showed.
 constexpr std::string_view kTraceKey = "trace";
 constexpr std::string_view kReplayKey = "replay";
+constexpr std::string_view kReducedNotesKey = "reduced_notes";
 
 // What an absent key means, where that is a value: a file that says it and one that does not agree.
 std::string_view default_text(std::string_view key) {
@@ -328,7 +329,7 @@ void UnknownKeys::report(Notes& notes) const {
 }
 
 bool RunHeader::knows(std::string_view key) noexcept {
-  return key == kTraceKey || key == kReplayKey ||
+  return key == kTraceKey || key == kReplayKey || key == kReducedNotesKey ||
          std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) != kHeaderKeys.end();
 }
 
@@ -418,7 +419,8 @@ void RunHeader::apply(RunTimings& run, UnknownKeys& unknown, Notes& notes) const
     if (key == "hardware") apply_hardware(field, run, unknown);
     if (key == "parallelism") apply_parallelism(field, run, unknown);
     if (key == kReplayKey) run.replay = replay_from_json(parsed, field.place());
-    if (key == kTraceKey) run.trace = trace_from_json(parsed, field.place(), notes);
+    if (key == kTraceKey) run.trace = trace_from_json(parsed, field.place());
+    if (key == kReducedNotesKey) notes_from_json(parsed, field.place(), notes);
     if (key == "convention") run.convention = field.text();
     if (key == "waits_in") {
       run.waits_in = static_cast<WaitsIn>(field.choice(kWaitsIn));

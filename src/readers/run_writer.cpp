@@ -178,7 +178,8 @@ std::string write_run(const RunTimings& run, const Notes& notes) {
   add("time_unit", "s");
   if (run.waits_in_given) add("waits_in", word(run.waits_in));
   if (run.replay) add("replay", replay_to_json(*run.replay));
-  if (run.trace) add("trace", trace_to_json(*run.trace, notes));
+  if (run.trace) add("trace", trace_to_json(*run.trace));
+  if (!notes.all().empty()) add("reduced_notes", notes_to_json(notes));
   add("steps", Json(run.steps));
   out += "\"ranks\":[";
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {

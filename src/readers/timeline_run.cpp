@@ -9,6 +9,7 @@
 #include "timings/builder.hpp"
 #include "traces/replay.hpp"
 #include "traces/timeline.hpp"
+#include "traces/timeline_groups.hpp"
 #include "traces/timeline_split.hpp"
 
 namespace mfu {
@@ -29,18 +30,13 @@ std::vector<std::int64_t> rank_numbers(const Timeline& timeline) {
 
 // All forwards of the last stage before its first backward: GPipe. One microbatch tells nothing.
 bool is_gpipe(const Timeline& timeline) {
-  const traces::TimelineStep& step = timeline.steps.front();
   bool backward = false;
   int forwards = 0;
-  for (const traces::TimelineOp& op : step.ops) {
+  for (const traces::TimelineOp& op : timeline.ops_of(timeline.steps.front())) {
     const traces::TimelineWorker& worker = timeline.workers[op.worker];
-    if (worker.pp != timeline.pp - 1 || worker.dp != timeline.workers.front().dp ||
-        op.lane != traces::Lane::compute) {
-      continue;
-    }
-    const std::string& type = timeline.types[op.type];
-    if (type.starts_with("backward")) backward = true;
-    if (!type.starts_with("forward")) continue;
+    if (worker.pp != timeline.pp - 1 || worker.dp != timeline.workers.front().dp) continue;
+    if (op.work == traces::Work::backward) backward = true;
+    if (op.work != traces::Work::forward) continue;
     if (backward) return false;
     ++forwards;
   }
@@ -48,12 +44,13 @@ bool is_gpipe(const Timeline& timeline) {
 }
 
 void describe_layout(const Timeline& timeline, const std::vector<std::vector<WorkerStep>>& split,
-                     RunTimings& run) {
+                     bool waits_separate, RunTimings& run) {
   run.parallelism[Axis::dp] = timeline.dp;
   run.parallelism[Axis::pp] = timeline.pp;
   if (timeline.tp > 1) run.parallelism[Axis::tp] = timeline.tp;
   run.hardware.count = static_cast<std::int64_t>(timeline.workers.size());
-  run.waits_in = WaitsIn::separate;
+  // Waiting of which it is not known what it is stands in the gaps.
+  run.waits_in = waits_separate ? WaitsIn::separate : WaitsIn::stall;
   run.waits_in_given = true;
   if (timeline.pp < 2) return;
   std::set<int> forwards;
@@ -75,7 +72,9 @@ void describe_layout(const Timeline& timeline, const std::vector<std::vector<Wor
 
 ReadResult read_timeline_run(ByteSource& source, Notes& notes) {
   const Timeline timeline = traces::read_timeline(source, notes);
-  const std::vector<std::vector<WorkerStep>> split = traces::split_timeline(timeline);
+  const traces::OpGroups groups = traces::pair_operations(timeline, notes);
+  const bool waits_separate = groups.clocks_agree;
+  const std::vector<std::vector<WorkerStep>> split = traces::split_timeline(timeline, groups);
   const std::vector<std::int64_t> ranks = rank_numbers(timeline);
   const bool computes = std::any_of(split.begin(), split.end(), [](const auto& step) {
     return std::any_of(step.begin(), step.end(),
@@ -100,18 +99,18 @@ ReadResult read_timeline_run(ByteSource& source, Notes& notes) {
       record.steps.push_back(timeline.steps[s].id);
       record.at(kCompute).values.push_back(row.compute_s);
       record.at(kComm).values.push_back(row.comm_s);
-      record.at(kWait).values.push_back(row.wait_s);
+      if (waits_separate) record.at(kWait).values.push_back(row.wait_s);
       record.at(kStall).values.push_back(row.stall_s);
       record.at(kStep).values.push_back(row.step_s);
       record.at(kForward).values.push_back(row.forward_s);
       record.at(kBackward).values.push_back(row.backward_s);
     }
   }
-  describe_layout(timeline, split, builder.run);
+  describe_layout(timeline, split, waits_separate, builder.run);
   builder.run.job["recorder"] = "pipeline timeline";
   ReadResult result;
   result.run = builder.build(notes);
-  result.run.replay = traces::replay_timeline(timeline, ranks);
+  result.run.replay = traces::replay_timeline(timeline, groups, ranks, notes);
   result.inputs.push_back({source.name(),
                            std::string("pipeline timeline") + (source.gzip() ? " (gzip)" : ""),
                            source.raw_bytes()});

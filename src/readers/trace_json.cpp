@@ -36,6 +36,8 @@ Written rank_to_json(const TraceRank& rank) {
           {"rank_from_name", rank.rank_from_name},
           {"steps_from", to_string(rank.steps_from)},
           {"steps", rank.steps},
+          {"activities", rank.activities},
+          {"lost_activities", rank.lost_activities},
           {"wait_s", number(rank.wait_s)},
           {"in_steps", split_to_json(rank.in_steps)},
           {"gpu_span", split_to_json(rank.gpu_span)},
@@ -119,6 +121,8 @@ TraceRank rank_from_json(const json& object, const Place& place) {
   take(object, "rank_from_name", rank.rank_from_name);
   take_name(object, "steps_from", kSources, rank.steps_from, place);
   take(object, "steps", rank.steps);
+  take(object, "activities", rank.activities);
+  take(object, "lost_activities", rank.lost_activities);
   take(object, "wait_s", rank.wait_s);
   rank.in_steps = split_from_json(object, "in_steps");
   rank.gpu_span = split_from_json(object, "gpu_span");
@@ -171,7 +175,7 @@ void each_of(const json& object, const char* key, const Each& each) {
 
 }  // namespace
 
-nlohmann::ordered_json trace_to_json(const TraceEvidence& trace, const Notes& notes) {
+nlohmann::ordered_json trace_to_json(const TraceEvidence& trace) {
   Written object = {{"world_size", number(trace.world_size)},
                     {"pairing", to_string(trace.pairing)},
                     {"by_sequence", trace.by_sequence},
@@ -184,7 +188,7 @@ nlohmann::ordered_json trace_to_json(const TraceEvidence& trace, const Notes& no
                     {"end_tolerance_s", number(trace.end_tolerance_s)},
                     {"clock_offset_s", number(trace.clock_offset_s)},
                     {"nobody_late", trace.nobody_late}};
-  for (const char* key : {"late", "ranks", "list", "notes"}) object[key] = Written::array();
+  for (const char* key : {"late", "ranks", "list"}) object[key] = Written::array();
   for (const TraceLate& late : trace.late) {
     object["late"].push_back({{"rank", late.rank},
                               {"collectives", late.collectives},
@@ -194,11 +198,10 @@ nlohmann::ordered_json trace_to_json(const TraceEvidence& trace, const Notes& no
   }
   for (const TraceRank& rank : trace.ranks) object["ranks"].push_back(rank_to_json(rank));
   for (const TraceCollective& one : trace.list) object["list"].push_back(collective_to_json(one));
-  for (const Note& note : notes.all()) object["notes"].push_back(note_to_json(note));
   return object;
 }
 
-TraceEvidence trace_from_json(const json& value, const Place& place, Notes& notes) {
+TraceEvidence trace_from_json(const json& value, const Place& place) {
   constexpr std::array kPairings{TracePairing::none, TracePairing::paired, TracePairing::durations,
                                  TracePairing::refused};
   try {
@@ -231,8 +234,24 @@ TraceEvidence trace_from_json(const json& value, const Place& place, Notes& note
             [&](const json& element) { trace.ranks.push_back(rank_from_json(element, place)); });
     each_of(value, "list",
             [&](const json& element) { trace.list.push_back(collective_from_json(element)); });
-    each_of(value, "notes", [&](const json& element) { note_from_json(element, place, notes); });
     return trace;
+  } catch (const json::exception& problem) {
+    throw Error(ErrorKind::format, "cannot be read: " + std::string(problem.what()), place,
+                "reduce the traces again, or leave the key out");
+  }
+}
+
+nlohmann::ordered_json notes_to_json(const Notes& notes) {
+  Written list = Written::array();
+  for (const Note& note : notes.all()) list.push_back(note_to_json(note));
+  return list;
+}
+
+void notes_from_json(const json& value, const Place& place, Notes& notes) {
+  try {
+    for (const json& element : value.get_ref<const json::array_t&>()) {
+      note_from_json(element, place, notes);
+    }
   } catch (const json::exception& problem) {
     throw Error(ErrorKind::format, "cannot be read: " + std::string(problem.what()), place,
                 "reduce the traces again, or leave the key out");

@@ -13,9 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include "readers/reader.hpp"
 #include "traces/across.hpp"
 #include "traces/kineto.hpp"
 #include "traces/nsight.hpp"
+#include "traces/timeline.hpp"
 
 namespace mfu {
 
@@ -37,16 +39,28 @@ constexpr std::array<TraceReader, 2> kTraceReaders{{
 
 struct FileResult {
   std::optional<InputInfo> input;  // absent: no trace, left out
+  std::string_view kind;           // what is left out, where it is of a kind that mfu reads
   std::vector<traces::RankTrace> ranks;
   Notes notes;
   std::exception_ptr error;
 };
 
+// Read when it is named, and not beside traces.
+std::string_view other_kind(std::string_view head) {
+  if (traces::sniff_timeline(head)) return "a pipeline timeline";
+  const bool stated = head.find("mfu.run/") != std::string_view::npos;
+  if (stated && (sniff_run_json(head) || sniff_run_jsonl(head))) return "a timing document";
+  return {};
+}
+
 void read_file(const TraceSet& set, const InputFile& file, FileResult& result) {
   ByteSource source = set.open(file.path);
   const TraceReader* reader = find_trace_reader(source.peek(kHeadBytes), set.readers);
   if (reader == nullptr) {
-    if (file.in_folder) return;
+    if (file.in_folder) {
+      result.kind = other_kind(source.peek(kHeadBytes));
+      return;
+    }
     throw Error(ErrorKind::format,
                 "is no profiler trace; beside traces or a folder every file must be one",
                 Place{.file = file.path},
@@ -107,6 +121,13 @@ void refuse_none(const TraceSet& set, const std::vector<FileResult>& results) {
   const bool any = std::any_of(results.begin(), results.end(),
                                [](const FileResult& result) { return result.input.has_value(); });
   if (any) return;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind.empty()) continue;
+    throw Error(ErrorKind::format,
+                "the folder holds " + std::string(results[i].kind) + " and no profiler trace",
+                Place{.file = set.files[i].path},
+                "name the file: mfu diagnose " + set.files[i].path);
+  }
   throw Error(ErrorKind::format,
               "none of the " + std::to_string(set.files.size()) +
                   " files in the folder is a profiler trace",
@@ -143,7 +164,13 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
   for (const std::size_t i : order) {
     FileResult& result = results[i];
     if (!result.input) {
-      if (left_out++ == 0) first.file = set.files[i].path;
+      if (!result.kind.empty()) {
+        notes.add("other-kind-left-out", Severity::loss,
+                  "is " + std::string(result.kind) + ", which is not read beside traces: left out",
+                  Place{.file = set.files[i].path});
+      } else if (left_out++ == 0) {
+        first.file = set.files[i].path;
+      }
       continue;
     }
     for (const Note& note : result.notes.all()) {

@@ -23,6 +23,8 @@ Json rank_of(const TraceRank& rank) {
                  {"rank_from_name", rank.rank_from_name},
                  {"steps_from", to_string(rank.steps_from)},
                  {"steps", rank.steps},
+                 {"activities", rank.activities},
+                 {"lost_activities", rank.lost_activities},
                  {"wait_s", number(rank.wait_s)},
                  {"in_steps", rank.steps > 0 ? split_of(rank.in_steps) : Json(nullptr)},
                  {"gpu_span", split_of(rank.gpu_span)},

@@ -210,6 +210,9 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
       case FactKind::overexplained:
         add("check waits_in, and that no second is in two buckets or outside the step series");
         break;
+      case FactKind::lost_activities:
+        add("record the trace again; the notes say which activities were left out, and why");
+        break;
       case FactKind::waits_unsplit:
         add("record waiting apart (waits_in: separate), or mark input and host time as stall");
         break;

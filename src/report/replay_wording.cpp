@@ -16,7 +16,8 @@ constexpr std::size_t kMostParts = 3;
 std::string seconds(double value) { return format_seconds(value); }
 
 std::string saved(double left, double of) {
-  return fmt::format("{} ({} less)", seconds(left), format_percent(1.0 - left / of));
+  return left > of ? fmt::format("{} ({} more)", seconds(left), format_percent(left / of - 1.0))
+                   : fmt::format("{} ({} less)", seconds(left), format_percent(1.0 - left / of));
 }
 
 std::string parts_text(std::string_view what, std::vector<PipelineReplay::Part> parts) {
@@ -26,8 +27,8 @@ std::string parts_text(std::string_view what, std::vector<PipelineReplay::Part> 
   if (parts.size() > kMostParts) parts.resize(kMostParts);
   std::string text;
   for (const auto& part : parts) {
-    text +=
-        fmt::format("{}{} {} x {:.3f}", text.empty() ? "" : ", ", what, part.name, part.slowdown);
+    text += fmt::format("{}{}{}{} x {:.3f}", text.empty() ? "" : ", ", what,
+                        what.empty() ? "" : " ", part.name, part.slowdown);
   }
   return text;
 }
@@ -58,9 +59,11 @@ std::optional<ReplaySection> describe_replay(const RunTimings& run, const Diagno
     add("one rank", fmt::format("rank {} at its peers' median leaves {}", *r.worst_rank,
                                 saved(r.worst_rank_at_peers_step_s, r.replayed_step_s)));
   }
-  add("stages", fmt::format("compute spread evenly over the stages leaves {}",
-                            saved(r.balanced_stages_step_s, r.replayed_step_s)));
-  add("no waits", fmt::format("the busiest rank alone has {}", seconds(r.no_waits_step_s)));
+  if (r.by_stage.size() > 1) {
+    add("stages", fmt::format("compute spread evenly over the stages leaves {}",
+                              saved(r.balanced_stages_step_s, r.replayed_step_s)));
+  }
+  add("no waits", fmt::format("the longest rank alone takes {}", seconds(r.no_waits_step_s)));
   if (diagnosis.verdict.recoverable) {
     add("table", fmt::format("the columns alone say {} for the verdict's cause",
                              seconds(diagnosis.verdict.recoverable->step_seconds)));

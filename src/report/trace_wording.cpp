@@ -90,7 +90,8 @@ std::string last_line(const TraceEvidence& trace) {
   }
   if (trace.nobody_late > 0) {
     text += (text.empty() ? "" : "; ") +
-            fmt::format("all arrive together in {} of {}", trace.nobody_late, trace.paired);
+            fmt::format("nobody later than the clocks can tell in {} of {}", trace.nobody_late,
+                        trace.paired);
   }
   if (missing) {
     text = fmt::format("among the {} of {} ranks recorded: ", recorded, *trace.world_size) + text;

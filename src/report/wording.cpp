@@ -322,6 +322,10 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::step_uneven:
       return fmt::format("the ranks' own step times differ by {} (median over the steps)",
                          format_percent(fact.a));
+    case FactKind::lost_activities:
+      return fmt::format(
+          "{} of {} GPU activities of {} could not be read: what they did looks like idle time",
+          fact.count, fact.of, fact.name);
     case FactKind::waits_unsplit:
       return "idle ranks were recorded alike: own stall and waiting cannot be told apart";
   }

@@ -58,6 +58,8 @@ inline constexpr std::array<std::string_view, kFixedSeries> kSeriesNames{"comput
 
 // A time beyond this is a wrong unit, not a step: 30 years.
 inline constexpr double kMostSeconds = 1e9;
+// Step ids are numbers in documents: above this doubles skip some.
+inline constexpr std::int64_t kMostStepId = 9'000'000'000'000'000;
 
 // Step ids of one rank. Ranks share a list as long as they agree, which is nearly
 // always: a list of one's own for each rank would cost as much as a column.

@@ -58,6 +58,12 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
   std::sort(traces.begin(), traces.end(),
             [](const RankTrace& a, const RankTrace& b) { return a.file < b.file; });
   for (RankTrace& trace : traces) {
+    if (trace.rank && (*trace.rank < 0 || *trace.rank > kMostRank)) {
+      notes.add("rank-impossible", Severity::loss,
+                "the trace states rank " + std::to_string(*trace.rank) + ", which no job has",
+                Place{.file = trace.file});
+      trace.rank.reset();
+    }
     if (trace.rank) continue;
     if (traces.size() > 1) {
       throw Error(ErrorKind::insufficient, "the trace does not say of which rank it is",
@@ -85,6 +91,13 @@ std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, N
   bool differs = false;
   for (const RankTrace& trace : traces) {
     if (!trace.world_size) continue;
+    if (*trace.world_size < 1 || *trace.world_size > kMostGpus) {
+      notes.add("world-size-impossible", Severity::loss,
+                "the trace states a world size of " + std::to_string(*trace.world_size) +
+                    ": it is not used",
+                Place{.file = trace.file});
+      continue;
+    }
     differs = differs || (world && *world != *trace.world_size);
     world = std::max(world.value_or(0), *trace.world_size);
   }
@@ -141,12 +154,13 @@ std::vector<std::int64_t> ids_of(const RankTrace& trace) {
 // The id of each trace's steps under which all know them; -1: not on all ranks.
 std::vector<std::vector<std::int64_t>> settle_steps(std::vector<RankTrace>& traces, Notes& notes) {
   std::set<std::int64_t> common;
-  bool ascending = true;
+  bool usable = true;
   bool as_many = true;
   for (std::size_t r = 0; r < traces.size(); ++r) {
     const std::vector<std::int64_t> ids = ids_of(traces[r]);
-    ascending = ascending &&
-                std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+    usable = usable &&
+             std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end() &&
+             (ids.empty() || ids.back() <= kMostStepId);
     as_many = as_many && ids.size() == traces.front().steps.size();
     std::set<std::int64_t> own(ids.begin(), ids.end());
     if (r == 0) {
@@ -155,15 +169,16 @@ std::vector<std::vector<std::int64_t>> settle_steps(std::vector<RankTrace>& trac
       std::erase_if(common, [&own](std::int64_t id) { return own.count(id) == 0; });
     }
   }
-  if (common.empty() || !ascending) {
-    // Counters that were started anew, or that the ranks do not share.
+  if (common.empty() || !usable) {
+    // Counters that were started anew, that the ranks do not share, or that count no steps.
     if (!as_many) {
       throw Error(ErrorKind::insufficient,
                   "the traces have neither a step number in common nor as many steps",
                   Place{.file = traces.back().file}, "give traces of the same capture");
     }
     notes.add("steps-by-order", Severity::assumption,
-              "step numbers do not agree between the ranks: the first step of one is taken for the "
+              "step numbers do not ascend or agree between the ranks: the first step of one is "
+              "taken for the "
               "first of another",
               Place{.file = traces.front().file});
     for (RankTrace& trace : traces) {
@@ -272,6 +287,8 @@ TraceRank rank_evidence(const RankTrace& trace, const std::vector<std::int64_t>&
   out.rank = *trace.rank;
   out.file = trace.file;
   out.rank_from_name = trace.rank_from_name;
+  out.activities = trace.activities;
+  out.lost_activities = trace.lost_activities;
   out.steps_from = public_source(trace.step_source);
   Split total;
   for (std::size_t s = 0; s < ids.size(); ++s) {

@@ -20,11 +20,16 @@ std::string milliseconds(double ns) {
   return text + " ms";
 }
 
-void fill_arrival(const Clocks& clocks, std::size_t c, PairedCollective& pair) {
+void fill_arrival(const Clocks& clocks, const Scope& scope, std::size_t c, PairedCollective& pair) {
   const Clocks::Bounds b = clocks.bounds(c);
   pair.first_start_ns = std::llround(b.earliest_start);
   pair.end_spread_ns = std::llround(b.end_spread());
-  pair.late_ns = std::llround(b.latest_start - b.earliest_start);
+  // A clock that is off at this moment moves starts, but no duration: the last to arrive cannot
+  // have come later than the longest of the group waited.
+  std::int64_t longest = pair.transfer_ns;
+  for (const Member& m : pair.members) longest = std::max(longest, scope.duration(m));
+  pair.late_ns = std::min<std::int64_t>(std::llround(b.latest_start - b.earliest_start),
+                                        longest - pair.transfer_ns);
   // The ends say how well times of different ranks compare here; closer arrivals are a tie.
   for (std::size_t m = 0; m < pair.members.size(); ++m) {
     if (clocks.start(c, m) >= b.latest_start - b.end_spread()) {
@@ -49,9 +54,9 @@ Pairing pair_collectives(std::span<const RankTrace> traces,
   Pairing result;
   const Scope scope{traces, step_ids};
   Partners partners = find_partners(scope);
-  result.of = partners.most;
+  result.of = partners.of;
   result.spans_ns = partners.all_ns;
-  if (partners.most == 0 || traces.size() < 2) return result;
+  if (partners.of == 0 || traces.size() < 2) return result;
   std::vector<Candidate>& candidates = partners.found;
   if (candidates.empty()) {
     result.status = TracePairing::refused;
@@ -97,7 +102,7 @@ Pairing pair_collectives(std::span<const RankTrace> traces,
   }
   const bool paired = why.empty();
   result.status = paired ? TracePairing::paired : TracePairing::durations;
-  result.reason = paired ? (n < partners.most ? partners.reason : std::string()) : std::move(why);
+  result.reason = paired ? (n < partners.of ? partners.reason : std::string()) : std::move(why);
   if (paired) {
     result.end_spread_ns = judged.spread;
     result.end_tolerance_ns = judged.tolerance;
@@ -108,7 +113,7 @@ Pairing pair_collectives(std::span<const RankTrace> traces,
   for (std::size_t c = 0; c < n; ++c) {
     Candidate& candidate = candidates[c];
     if (paired ? !candidate.pair.ends_agree : !candidate.numbered) continue;
-    fill_arrival(clocks, c, candidate.pair);
+    fill_arrival(clocks, scope, c, candidate.pair);
     if (!paired) {
       candidate.pair.ends_agree = false;
       candidate.pair.last.clear();

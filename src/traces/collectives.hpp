@@ -54,7 +54,7 @@ struct Pairing {
   bool by_sequence = false;
   std::string reason;
   std::vector<PairedCollective> collectives;  // by time
-  std::size_t of = 0;                         // collectives of the rank that has most
+  std::size_t of = 0;                         // collectives there are, paired or not
   std::size_t agreeing = 0;                   // of `collectives`: ends agree
   double spans_ns = 0.0;                      // sum of all communication spans
   double paired_ns = 0.0;                     // of these: in `collectives`

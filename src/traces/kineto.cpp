@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_scanner.hpp"
+#include "mfu/timings.hpp"
 #include "traces/classify.hpp"
 #include "traces/kineto_collectives.hpp"
 #include "traces/kineto_event.hpp"
@@ -147,7 +148,13 @@ class Reader {
       collectives_.add_call(event);
       return;
     }
-    if (!usable(event)) return;
+    const bool activity = event.kind == EventKind::kernel || event.kind == EventKind::copy;
+    if (activity) ++seen_;
+    if (!usable(event)) {
+      if (activity) ++lost_;
+      if (event.kind == EventKind::step) host_steps_.add_without_length(event);
+      return;
+    }
     if (!any_time_) any_time_ = event.start_ns;
     switch (event.kind) {
       case EventKind::kernel:
@@ -177,6 +184,7 @@ class Reader {
     if (device == devices_.size()) {
       if (device == kMostDevices) {
         fault("too-many-devices", Severity::loss, "activity on more devices than one node has");
+        ++lost_;
         return;
       }
       devices_.push_back({id, 0});
@@ -210,7 +218,7 @@ class Reader {
       }
     }
     if (devices_.empty()) return;
-    if (devices_[best].id >= 0 && devices_[best].id <= std::numeric_limits<int>::max()) {
+    if (devices_[best].id >= 0 && devices_[best].id <= kMostGpus) {
       out.device = static_cast<int>(devices_[best].id);
     }
     if (with_kernels < 2) return;
@@ -233,7 +241,16 @@ class Reader {
     take_metadata(out);
     choose_device(out);
     out.has_gpu = !activities_.empty();
-    std::vector<StepSplit> host = host_steps_.windows();
+    out.activities = seen_;
+    out.lost_activities = lost_;
+    std::vector<StepSplit> host = host_steps_.windows(source_.name(), notes_);
+    const std::int64_t broken = scanner_.count(JsonOddity::malformed_event);
+    if (events_ == 0 && broken > 0) {
+      throw Error(ErrorKind::format,
+                  "none of the trace's events can be read: " + std::to_string(broken) +
+                      " are broken or longer than an event can be",
+                  place(-1), "was the file cut, or written by two processes?");
+    }
     if (events_ == 0 || (!out.has_gpu && host.empty())) {
       throw Error(ErrorKind::insufficient,
                   events_ == 0 ? "the trace holds no events"
@@ -379,6 +396,8 @@ class Reader {
   std::vector<DeviceSeen> devices_;
   std::vector<bool> keep_;  // by index into devices_
   std::optional<std::int64_t> any_time_;
+  std::int64_t seen_ = 0;  // GPU activities
+  std::int64_t lost_ = 0;  // of them
   std::int64_t events_ = 0;
 };
 

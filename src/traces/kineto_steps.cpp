@@ -14,6 +14,14 @@ constexpr std::uint32_t kNotLaunched = kNoStep - 2;  // no launch in the trace
 
 }  // namespace
 
+void HostSteps::add_without_length(const KinetoEvent& event) {
+  // Of the other faults the start is not known either.
+  if (event.begin_end || event.fault != TimeFault::negative) return;
+  KinetoEvent bare = event;
+  bare.length_ns = 0;
+  add(bare);
+}
+
 void HostSteps::add(const KinetoEvent& event) {
   std::string_view number = event.name.substr(event.name.find('#') + 1);
   number = number.substr(0, number.find_first_not_of("0123456789"));
@@ -24,16 +32,39 @@ void HostSteps::add(const KinetoEvent& event) {
   steps_.push_back(step);
 }
 
-std::vector<StepSplit> HostSteps::windows() const {
+std::vector<StepSplit> HostSteps::windows(const std::string& file, Notes& notes) const {
   std::vector<StepSplit> sorted = steps_;
   std::sort(sorted.begin(), sorted.end(), [](const StepSplit& a, const StepSplit& b) {
     return std::tie(a.begin_ns, b.end_ns, a.id) < std::tie(b.begin_ns, a.end_ns, b.id);
   });
   std::vector<StepSplit> out;
-  for (const StepSplit& step : sorted) {
-    if (step.end_ns <= step.begin_ns) continue;
+  std::int64_t stretched = 0;
+  std::int64_t dropped = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    StepSplit step = sorted[i];
+    if (step.end_ns <= step.begin_ns) {
+      // Steps follow each other without a gap: one whose length was lost ends where the next
+      // begins.
+      const bool covered = !out.empty() && step.begin_ns < out.back().end_ns;
+      if (covered || i + 1 == sorted.size() || sorted[i + 1].begin_ns <= step.begin_ns) {
+        ++dropped;
+        continue;
+      }
+      step.end_ns = sorted[i + 1].begin_ns;
+      ++stretched;
+    }
     if (!out.empty() && out.back().id == step.id && step.begin_ns < out.back().end_ns) continue;
     out.push_back(step);
+  }
+  if (stretched > 0) {
+    notes.add("step-without-length", Severity::assumption,
+              "a ProfilerStep without a length is taken to end where the next begins",
+              Place{.file = file}, stretched);
+  }
+  if (dropped > 0) {
+    notes.add("step-left-out", Severity::loss,
+              "a ProfilerStep without a length that nothing bounds was left out",
+              Place{.file = file}, dropped);
   }
   return out;
 }

@@ -16,8 +16,10 @@ namespace mfu::traces {
 class HostSteps {
  public:
   void add(const KinetoEvent& event);
+  // One that ends before it starts still says where it started.
+  void add_without_length(const KinetoEvent& event);
   // In order of begin. The same step on a second thread, inside the first, is one step.
-  [[nodiscard]] std::vector<StepSplit> windows() const;
+  [[nodiscard]] std::vector<StepSplit> windows(const std::string& file, Notes& notes) const;
 
  private:
   std::vector<StepSplit> steps_;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "mfu/timings.hpp"
 #include "traces/kineto_meta.hpp"
 #include "traces/kineto_steps.hpp"
 #include "traces/nsight_capture.hpp"
@@ -137,8 +138,11 @@ class Reader {
       trace.node = capture_.node;
       trace.epoch_offset_ns = capture_.session_epoch_ns;
       trace.has_gpu = true;
+      trace.lost_activities = process.lost;
+      trace.activities = process.lost;
+      for (const NsightProcess::Device& seen : process.devices) trace.activities += seen.activities;
       const std::int64_t id = process.devices[device].id;
-      if (id >= 0 && id <= std::numeric_limits<int>::max()) trace.device = static_cast<int>(id);
+      if (id >= 0 && id <= kMostGpus) trace.device = static_cast<int>(id);
       trace.device_name = gpu_name(id);
       if (devices.size() == 1 && !process.ranks_differ) trace.rank = process.rank;
       const bool last = device == devices.back();

@@ -213,14 +213,18 @@ class Scan {
     while (rows.next()) {
       GpuActivity activity;
       std::int64_t end = 0;
-      if (!usable_times(rows, activity.start_ns, end)) continue;
-      if (!rows.is_integer(2)) {
+      NsightProcess* const owner = process(rows.is_integer(5) ? rows.integer(5) : 0);
+      bool usable = usable_times(rows, activity.start_ns, end);
+      if (usable && !rows.is_integer(2)) {
         fault("wrong-column-type", Severity::loss, "a row without a device was left out");
+        usable = false;
+      }
+      if (owner == nullptr) continue;
+      if (!usable) {
+        ++owner->lost;
         continue;
       }
       activity.length_ns = end - activity.start_ns;
-      NsightProcess* const owner = process(rows.is_integer(5) ? rows.integer(5) : 0);
-      if (owner == nullptr) continue;
       const auto device = device_index(*owner, rows.integer(2));
       if (!device) continue;
       activity.device = *device;

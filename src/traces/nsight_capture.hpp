@@ -51,6 +51,7 @@ struct NsightProcess {
   NvtxSteps steps;
   std::optional<std::int64_t> rank;
   bool ranks_differ = false;
+  std::int64_t lost = 0;  // activities whose row cannot be used
 };
 
 struct NsightCapture {

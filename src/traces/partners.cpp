@@ -46,6 +46,7 @@ class Finder : public Partners {
     collect();
     by_number();
     by_order();
+    count();
   }
 
  private:
@@ -53,14 +54,22 @@ class Finder : public Partners {
     if (reason.empty()) reason = std::move(why);
   }
 
+  void count() {
+    std::vector<std::size_t> left = spans_;
+    for (const Candidate& candidate : found) {
+      for (const Member& m : candidate.pair.members) --left[m.rank];
+    }
+    of = found.size() + (left.empty() ? 0 : *std::max_element(left.begin(), left.end()));
+  }
+
   void collect() {
+    spans_.assign(scope_.traces.size(), 0);
     for (std::size_t r = 0; r < scope_.traces.size(); ++r) {
-      std::size_t here = 0;
       const auto& spans = scope_.traces[r].collectives;
       for (std::size_t i = 0; i < spans.size(); ++i) {
         if (scope_.step_id(r, spans[i]) < 0) continue;
         const Member member{r, i};
-        ++here;
+        ++spans_[r];
         all_ns += static_cast<double>(scope_.duration(member));
         if (point_to_point(scope_.kind(member))) {
           refuse("sends and receives do not say who the peer was");
@@ -69,7 +78,6 @@ class Finder : public Partners {
         const bool numbered = spans[i].sequence >= 0 && !scope_.group(member).empty();
         (numbered ? numbered_ : ordered_).push_back(member);
       }
-      most = std::max(most, here);
     }
   }
 
@@ -208,6 +216,7 @@ class Finder : public Partners {
   }
 
   const Scope& scope_;
+  std::vector<std::size_t> spans_;  // of each rank
   std::vector<Member> numbered_;
   std::vector<Member> ordered_;
 };

@@ -43,9 +43,10 @@ struct Candidate {
 
 struct Partners {
   std::vector<Candidate> found;
-  std::string reason;    // the first thing that did not match
-  std::size_t most = 0;  // spans of the rank that has most
-  double all_ns = 0.0;   // their durations, all ranks
+  std::string reason;  // the first thing that did not match
+  // Collectives there are: those found, and what is left over on the rank that has most left.
+  std::size_t of = 0;
+  double all_ns = 0.0;  // their durations, all ranks
 };
 [[nodiscard]] Partners find_partners(const Scope& scope);
 

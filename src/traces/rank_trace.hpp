@@ -67,6 +67,9 @@ struct RankTrace {
   std::optional<int> device;
   std::string device_name;  // as the driver prints it; empty: not in the trace
   bool has_gpu = false;     // false: CPU only (Gloo)
+  // GPU activities in the trace, and those of them that were left out for a time that is none.
+  std::int64_t activities = 0;
+  std::int64_t lost_activities = 0;
 
   // Added to a timestamp gives nanoseconds since the epoch; nullopt: the trace's clock is its own.
   std::optional<std::int64_t> epoch_offset_ns;

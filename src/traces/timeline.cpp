@@ -1,20 +1,55 @@
 #include "traces/timeline.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
 namespace mfu::traces {
 namespace {
 
-constexpr double kMostMicroseconds = 1e15;  // 30 years
+constexpr double kMostClockUs = 1e17;  // since any epoch in use
+constexpr double kMostOpUs = 1e13;     // four months
 constexpr std::int64_t kMostIndex = 1 << 20;
+constexpr std::size_t kMostOps = std::size_t{1} << 30;
+
+// By Work, as recorders name them; empty: told by the lane alone.
+constexpr std::array<std::string_view, 15> kWorkNames{"forward-compute",
+                                                      "backward-compute",
+                                                      "optimizer",
+                                                      "",
+                                                      "forward-send",
+                                                      "forward-recv",
+                                                      "backward-send",
+                                                      "backward-recv",
+                                                      "params-all-gather",
+                                                      "grads-reduce-scatter",
+                                                      "layernorm-grads-all-reduce",
+                                                      "embedding-grads-all-reduce",
+                                                      "optimizer-clip-main-grad",
+                                                      "",
+                                                      ""};
+// A pause of Python's collector is known, too: it stands in the compute lane.
+constexpr std::string_view kPause = "gc";
+
+std::optional<Work> work_named(std::string_view name) {
+  const auto found = std::find(kWorkNames.begin(), kWorkNames.end(), name);
+  if (name.empty() || found == kWorkNames.end()) return {};
+  return static_cast<Work>(found - kWorkNames.begin());
+}
+
+// What the lane says counts: compute there is computing, whatever its name.
+Work work_of(std::string_view name, Lane lane) {
+  const std::optional<Work> named = work_named(name);
+  if (lane == Lane::compute) return named && is_compute(*named) ? *named : Work::other_compute;
+  if (lane == Lane::misc) return Work::own_time;
+  return named && is_comm(*named) ? *named : Work::other_comm;
+}
 
 struct LaneName {
   int pp = 0;
@@ -50,14 +85,13 @@ std::optional<LaneName> lane_of(std::string_view name) {
 // An event as it stands in the file.
 struct Event {
   std::string name, category, phase, lane_name;
-  std::optional<std::int64_t> pid, tid, step, chunk;
+  std::optional<std::int64_t> pid, tid, step, chunk, microbatch, sequence;
   std::optional<double> ts_us, dur_us;
 };
 
 struct RawOp {
   std::int64_t step, pid, tid;
-  std::uint16_t type;
-  double start_us, end_us;
+  TimelineOp op;
 };
 
 class TimelineReader {
@@ -136,6 +170,10 @@ class TimelineReader {
         event.step = whole();
       } else if (key == "model_chunk") {
         event.chunk = whole();
+      } else if (key == "mb_id") {
+        event.microbatch = whole();
+      } else if (key == "seq_id") {
+        event.sequence = whole();
       } else if (key == "name") {
         event.lane_name = text();
       } else {
@@ -161,14 +199,31 @@ class TimelineReader {
                        "events without a process, thread or name are left out");
     }
     if (!event.step) return leave_out("event-without-step", "events without a step are left out");
-    const bool fine = event.ts_us && event.dur_us && std::fabs(*event.ts_us) < kMostMicroseconds &&
-                      *event.dur_us >= 0.0 && *event.dur_us < kMostMicroseconds;
+    const bool fine = event.ts_us && event.dur_us && std::fabs(*event.ts_us) < kMostClockUs &&
+                      *event.dur_us >= 0.0 && *event.dur_us < kMostOpUs;
     if (!fine) {
       return leave_out("event-time", "events with a missing, negative or huge time are left out");
     }
+    if (ops_.size() >= kMostOps) {
+      throw Error(ErrorKind::unsupported, "more than 1,073,741,824 operations", cursor_.place(),
+                  "record fewer steps");
+    }
     if (event.chunk) chunks_ = std::max(chunks_, std::min<std::int64_t>(*event.chunk, 64) + 1);
-    ops_.push_back({*event.step, *event.pid, *event.tid, type_of(type), *event.ts_us,
-                    *event.ts_us + *event.dur_us});
+    const auto small = [](const std::optional<std::int64_t>& value) {
+      return value && *value >= 0 && *value < (std::int64_t{1} << 30)
+                 ? static_cast<std::int32_t>(*value)
+                 : std::int32_t{-1};
+    };
+    RawOp& raw = ops_.emplace_back();
+    raw.step = *event.step;
+    raw.pid = *event.pid;
+    raw.tid = *event.tid;
+    raw.op.start_us = *event.ts_us;
+    raw.op.end_us = *event.ts_us + *event.dur_us;
+    raw.op.type = type_of(type);
+    raw.op.chunk = small(event.chunk);
+    raw.op.microbatch = small(event.microbatch);
+    raw.op.sequence = small(event.sequence);
   }
 
   std::uint16_t type_of(const std::string& name) {
@@ -185,6 +240,7 @@ class TimelineReader {
 
   Timeline finished() {
     Timeline timeline;
+    timeline.file = file_;
     timeline.chunks = static_cast<int>(chunks_);
     // Ids by name, so that the order of events changes nothing.
     std::vector<std::uint16_t> by_name(types_.size());
@@ -192,50 +248,145 @@ class TimelineReader {
       by_name[id] = static_cast<std::uint16_t>(timeline.types.size());
       timeline.types.push_back(name);
     }
-    std::set<std::tuple<int, int, int>> places;
-    for (const RawOp& op : ops_) {
-      if (const LaneName* lane = find_lane(op)) {
-        places.insert({lane->pp, static_cast<int>(op.pid), lane->tp});
-      }
+    for (RawOp& raw : ops_) raw.op.type = by_name[raw.op.type];
+    keep_named_lanes();
+    find_workers(timeline);
+    std::sort(ops_.begin(), ops_.end(), [](const RawOp& a, const RawOp& b) {
+      return std::tie(a.step, a.op.worker, a.op.start_us, a.op.end_us, a.op.work, a.op.type,
+                      a.op.chunk, a.op.sequence, a.op.microbatch) <
+             std::tie(b.step, b.op.worker, b.op.start_us, b.op.end_us, b.op.work, b.op.type,
+                      b.op.chunk, b.op.sequence, b.op.microbatch);
+    });
+    keep_whole_steps(timeline);
+    note_unknown(timeline);
+    return timeline;
+  }
+
+  void keep_named_lanes() {
+    std::erase_if(ops_, [this](const RawOp& raw) {
+      if (lanes_.count({raw.pid, raw.tid}) > 0) return false;
+      leave_out("lane-without-name", "events of lanes without a name are left out");
+      return true;
+    });
+    if (ops_.empty()) {
+      throw Error(ErrorKind::insufficient, "no step with operations in named lanes",
+                  Place{.file = file_},
+                  "lanes are named in thread_name: \"PP rank 0, TP rank 0, compute\"");
     }
+  }
+
+  void find_workers(Timeline& timeline) {
     std::map<std::tuple<int, int, int>, std::uint32_t> index;
-    for (const auto& place : places) {
-      index[place] = static_cast<std::uint32_t>(timeline.workers.size());
-      const auto [pp, dp, tp] = place;
+    const auto place = [this](const RawOp& raw) {
+      const LaneName& lane = lanes_.find({raw.pid, raw.tid})->second;
+      return std::tuple(lane.pp, static_cast<int>(raw.pid), lane.tp);
+    };
+    for (const RawOp& raw : ops_) index.emplace(place(raw), 0);
+    for (auto& [key, worker] : index) {
+      worker = static_cast<std::uint32_t>(timeline.workers.size());
+      const auto [pp, dp, tp] = key;
       timeline.workers.push_back({dp, pp, tp});
       timeline.dp = std::max(timeline.dp, dp + 1);
       timeline.pp = std::max(timeline.pp, pp + 1);
       timeline.tp = std::max(timeline.tp, tp + 1);
     }
-    std::map<std::int64_t, std::vector<TimelineOp>> steps;
-    for (const RawOp& op : ops_) {
-      const LaneName* lane = find_lane(op);
-      if (lane == nullptr) {
-        leave_out("lane-without-name", "events of lanes without a name are left out");
-        continue;
-      }
-      steps[op.step].push_back({op.start_us, op.end_us,
-                                index.at({lane->pp, static_cast<int>(op.pid), lane->tp}),
-                                by_name[op.type], lane->lane});
+    for (RawOp& raw : ops_) {
+      raw.op.worker = index.at(place(raw));
+      raw.op.work = work_of(timeline.types[raw.op.type], lanes_.at({raw.pid, raw.tid}).lane);
     }
-    for (auto& [id, ops] : steps) {
-      std::sort(ops.begin(), ops.end(), [](const TimelineOp& a, const TimelineOp& b) {
-        return std::tie(a.start_us, a.worker, a.lane, a.type, a.end_us) <
-               std::tie(b.start_us, b.worker, b.lane, b.type, b.end_us);
-      });
-      timeline.steps.push_back({id, std::move(ops)});
-    }
-    if (timeline.steps.empty()) {
-      throw Error(ErrorKind::insufficient, "no step with operations in named lanes",
-                  Place{.file = file_},
-                  "lanes are named in thread_name: \"PP rank 0, TP rank 0, compute\"");
-    }
-    return timeline;
   }
 
-  const LaneName* find_lane(const RawOp& op) const {
-    const auto found = lanes_.find({op.pid, op.tid});
-    return found == lanes_.end() ? nullptr : &found->second;
+  // Every worker does as many forwards and backwards in a step as the others. Each step that is
+  // kept has all workers: what follows is no larger than the events.
+  void keep_whole_steps(Timeline& timeline) {
+    std::int64_t left_out = 0;
+    std::int64_t all = 0;
+    std::string first;
+    for (std::size_t from = 0; from < ops_.size(); ++all) {
+      std::size_t to = from;
+      while (to < ops_.size() && ops_[to].step == ops_[from].step) ++to;
+      const std::string missing = missing_in(timeline, from, to);
+      if (missing.empty()) {
+        TimelineStep& step = timeline.steps.emplace_back();
+        step.id = ops_[from].step;
+        step.begin = timeline.ops.size();
+        for (std::size_t i = from; i < to; ++i) {
+          timeline.ops.push_back(ops_[i].op);
+          timeline.ops.back().step = static_cast<std::uint32_t>(timeline.steps.size() - 1);
+        }
+        step.end = timeline.ops.size();
+      } else if (left_out++ == 0) {
+        first = missing;
+      }
+      from = to;
+    }
+    std::vector<RawOp>().swap(ops_);
+    const Place where{.file = file_, .what = first};
+    if (timeline.steps.empty()) {
+      throw Error(ErrorKind::insufficient,
+                  "no step has as many forwards and backwards on each worker", where,
+                  "the compute lane of every worker is needed, with its thread_name");
+    }
+    if (left_out == 0) return;
+    notes_.add("timeline-incomplete-step", Severity::loss,
+               std::to_string(left_out) + " of " + std::to_string(all) +
+                   " steps do not have as many forwards and backwards on each worker and are left "
+                   "out",
+               where, left_out);
+  }
+
+  // Of the operations of one step: the first worker that differs from the first; empty: none.
+  std::string missing_in(const Timeline& timeline, std::size_t from, std::size_t to) const {
+    const std::size_t workers = timeline.workers.size();
+    std::uint32_t expected = 0;
+    std::pair<int, int> usual;
+    const auto differs = [&](std::uint32_t worker) {
+      const TimelineWorker& w = timeline.workers[worker];
+      return "step " + std::to_string(ops_[from].step) + ", dp " + std::to_string(w.dp) +
+             ", stage " + std::to_string(w.pp);
+    };
+    for (std::size_t i = from; i < to; ++expected) {
+      const std::uint32_t worker = ops_[i].op.worker;
+      if (worker != expected) return differs(expected);
+      std::pair<int, int> count;
+      for (; i < to && ops_[i].op.worker == worker; ++i) {
+        count.first += ops_[i].op.work == Work::forward ? 1 : 0;
+        count.second += ops_[i].op.work == Work::backward ? 1 : 0;
+      }
+      if (expected == 0) usual = count;
+      if (count != usual) return differs(expected);
+    }
+    return expected == workers ? std::string() : differs(expected);
+  }
+
+  // What stands in its lane under a name that tells nothing.
+  void note_unknown(const Timeline& timeline) {
+    struct Odd {
+      std::int64_t count = 0;
+      const TimelineOp* first = nullptr;
+    };
+    Odd unknown;
+    Odd misc;
+    for (const TimelineOp& op : timeline.ops) {
+      const bool named = op.work == Work::other_compute && timeline.types[op.type] == kPause;
+      const bool other = op.work == Work::other_compute || op.work == Work::other_comm;
+      if (named || (!other && op.work != Work::own_time)) continue;
+      Odd& odd = other ? unknown : misc;
+      if (odd.count++ == 0) odd.first = &op;
+    }
+    if (unknown.count > 0) {
+      notes_.add("timeline-unknown-operation", Severity::info,
+                 "'" + timeline.types[unknown.first->type].substr(0, 80) +
+                     "' is no operation of its lane that is known; its time counts, its peers are "
+                     "not known",
+                 place_of(timeline, *unknown.first), unknown.count);
+    }
+    if (misc.count > 0) {
+      notes_.add("timeline-misc-lane", Severity::info,
+                 "'" + timeline.types[misc.first->type].substr(0, 80) +
+                     "' stands in a misc lane: the worker's own time, beside the replay",
+                 place_of(timeline, *misc.first), misc.count);
+    }
   }
 
   JsonCursor cursor_;
@@ -255,6 +406,14 @@ bool sniff_timeline(std::string_view head) {
   if (head.find("\"PP rank ") != std::string_view::npos) return true;
   return head.find("\"model_chunk\"") != std::string_view::npos &&
          head.find("-compute\"") != std::string_view::npos;
+}
+
+Place place_of(const Timeline& timeline, const TimelineOp& op) {
+  const TimelineWorker& worker = timeline.workers[op.worker];
+  return {.file = timeline.file,
+          .what = "step " + std::to_string(timeline.steps[op.step].id) + ", dp " +
+                  std::to_string(worker.dp) + ", stage " + std::to_string(worker.pp) +
+                  (timeline.tp > 1 ? ", tp " + std::to_string(worker.tp) : "")};
 }
 
 Timeline read_timeline(ByteSource& source, Notes& notes, const JsonCursor::Limits& limits) {

@@ -141,6 +141,59 @@ class Traces(Cli):
         trace = json.dumps(make_trace(1)).encode()
         self.assertIn("one rank of 4", self.text("-", stdin=trace))
 
+    def timeline(self, name, workers, ahead_us=0):
+        """A pipeline timeline of one stage: 3 steps of a forward and a reduction of gradients."""
+        events = []
+        for dp in range(workers):
+            for lane, kind in enumerate(("compute", "pp-comm", "tp-comm", "dp-comm", "misc")):
+                events.append({"ph": "M", "name": "thread_name", "pid": dp, "tid": lane,
+                               "args": {"name": f"PP rank 0, TP rank 0, {kind}"}})
+            for step in range(3):
+                begin = 1e6 * step + (ahead_us if dp == workers - 1 else 0)
+                for kind, lane, at, duration in (
+                        ("forward-compute", 0, 0, 4e5 + 1e5 * dp),
+                        ("gc", 0, 9e5, 0),
+                        ("grads-reduce-scatter", 3, 4e5 + 1e5 * dp, 4e5 - 1e5 * dp)):
+                    events.append({"ph": "X", "cat": kind, "name": kind, "pid": dp, "tid": lane,
+                                   "ts": begin + at, "dur": duration, "args": {"step": step}})
+        path = self.folder / name
+        path.write_text(json.dumps(events))
+        return path
+
+    def test_a_timeline_of_one_worker_has_no_peers_and_no_stages(self):
+        path = self.timeline("one.json", 1)
+        replay = self.report(path)["replay"]
+        self.assertAlmostEqual(replay["replayed_step_seconds"], 0.8, delta=1e-9)
+        for key in ("worst_rank", "worst_rank_at_peers_step_seconds",
+                    "balanced_stages_step_seconds"):
+            self.assertIsNone(replay[key], key)
+        screen = self.text(path)
+        self.assertIn("Replay of the recorded schedule", screen)
+        self.assertNotIn("peers' median leaves", screen)
+        self.assertNotIn("evenly over the stages", screen)
+
+    def test_a_timeline_whose_clocks_differ_is_not_replayed(self):
+        agreeing = self.report(self.timeline("two.json", 2))
+        self.assertEqual(agreeing["replay"]["worst_rank"], 1)
+        self.assertAlmostEqual(agreeing["replay"]["worst_rank_at_peers_step_seconds"], 0.7,
+                               delta=1e-9)
+        path = self.timeline("ahead.json", 2, ahead_us=2e5)
+        done = self.mfu("diagnose", "--json", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ahead = json.loads(done.stdout)
+        notes = {note["code"]: note for note in ahead["notes"]}
+        self.assertIn("200.0 ms", notes["timeline-clock-offset"]["text"])
+        run = str(self.folder / "reduced.json")
+        self.assertEqual(self.mfu("reduce", path, "-o", run).returncode, 0)
+        direct, reduced = self.mfu("diagnose", path), self.mfu("diagnose", run)
+        self.assertEqual((reduced.stdout, reduced.stderr), (direct.stdout, direct.stderr))
+        self.assertIn(b"ahead.json (step 0, dp ", self.mfu("diagnose", path).stderr)
+        self.assertIsNone(ahead.get("replay"))
+        self.assertNotIn("Replay of the", self.text(path))
+        # Compute is each worker's own, whatever its clock says.
+        self.assertAlmostEqual(ahead["parts"][0]["seconds"], agreeing["parts"][0]["seconds"],
+                               delta=1e-9)
+
 
 class Reduce(Cli):
     def test_the_reduced_run_gives_the_report_of_its_traces(self):

@@ -13,6 +13,7 @@
 #include "mfu/error.hpp"
 #include "traces/replay.hpp"
 #include "traces/timeline.hpp"
+#include "traces/timeline_groups.hpp"
 #include "traces/timeline_split.hpp"
 
 namespace {
@@ -28,7 +29,8 @@ std::string outcome(std::string_view bytes, std::size_t window) {
     mfu::JsonCursor::Limits limits;
     limits.window = window;
     const Timeline timeline = mfu::traces::read_timeline(source, notes, limits);
-    for (const auto& step : mfu::traces::split_timeline(timeline)) {
+    const mfu::traces::OpGroups groups = mfu::traces::pair_operations(timeline, notes);
+    for (const auto& step : mfu::traces::split_timeline(timeline, groups)) {
       for (const WorkerStep& worker : step) {
         const double sum = worker.compute_s + worker.comm_s + worker.wait_s + worker.stall_s;
         if (worker.compute_s < 0 || worker.comm_s < 0 || worker.wait_s < 0 || worker.stall_s < 0) {
@@ -42,9 +44,18 @@ std::string outcome(std::string_view bytes, std::size_t window) {
     }
     std::vector<std::int64_t> ranks(timeline.workers.size());
     std::iota(ranks.begin(), ranks.end(), 0);
-    const mfu::PipelineReplay replay = mfu::traces::replay_timeline(timeline, ranks);
-    if (!std::isfinite(replay.replayed_step_s) || replay.replayed_step_s < 0) std::abort();
-    text += std::to_string(replay.replayed_step_s);
+    const auto replay = mfu::traces::replay_timeline(timeline, groups, ranks, notes);
+    if (!replay) {
+      text += "no replay";
+    } else {
+      for (const double seconds : {replay->recorded_step_s, replay->replayed_step_s,
+                                   replay->ideal_step_s, replay->balanced_stages_step_s,
+                                   replay->no_waits_step_s, replay->worst_rank_at_peers_step_s}) {
+        if (!std::isfinite(seconds) || seconds < 0) std::abort();
+      }
+      if (replay->no_waits_step_s > replay->replayed_step_s * (1 + 1e-12)) std::abort();
+      text += std::to_string(replay->replayed_step_s);
+    }
   } catch (const mfu::Error& error) {
     text = error.what();
   }
