@@ -41,7 +41,8 @@ struct TraceRank {
   // they did is counted as idle.
   std::int64_t activities = 0;
   std::int64_t lost_activities = 0;
-  TraceSplit in_steps;  // sum over them
+  bool cut_off = false;  // the file stops in the middle: what came later is not known
+  TraceSplit in_steps;   // sum over them
   // The two definitions of idle that other tools print.
   TraceSplit gpu_span;          // first to last GPU activity
   TraceSplit host_windows;      // sum over the host's step windows

@@ -77,11 +77,30 @@ Terms sum_terms(StepModel& model, Reference reference) {
 
 }  // namespace
 
+namespace {
+
+// What is known of a trace without kernels is said with the refusal.
+std::string no_compute_text(const RunTimings& run) {
+  std::string text = "no rank has any compute time";
+  if (!run.trace || run.trace->ranks.size() != 1) return text;
+  const TraceRank& rank = run.trace->ranks.front();
+  const auto ms = [](double seconds) {
+    std::string number = std::to_string(1e3 * seconds);
+    return number.substr(0, number.find('.') + 4) + " ms";
+  };
+  text += ": rank " + std::to_string(rank.rank);
+  if (run.trace->world_size) text += " of " + std::to_string(*run.trace->world_size);
+  return text + ", " + std::to_string(rank.steps) + " steps of " + ms(rank.in_steps.window_s) +
+         " in all, " + ms(rank.in_steps.exposed_comm_s) + " of it communication";
+}
+
+}  // namespace
+
 Accounts account(StepModel& model, const Setup& setup) {
   const Job& job = model.job();
   const Terms a = sum_terms(model, setup.reference);
   if (!(a.balance > 0.0)) {
-    throw Error(ErrorKind::insufficient, "no rank has any compute time",
+    throw Error(ErrorKind::insufficient, no_compute_text(job.run()),
                 job.run().trace && !job.run().trace->ranks.empty()
                     ? Place{.file = job.run().trace->ranks.front().file}
                     : Place{},

@@ -132,6 +132,9 @@ void take_finding(Verdict& verdict, const Finding& finding) {
 // Work whose record was lost looks like idle time: a verdict on it would be one on the recorder.
 void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
   if (!run.trace) return;
+  const auto cut = std::find_if(run.trace->ranks.begin(), run.trace->ranks.end(),
+                                [](const TraceRank& rank) { return rank.cut_off; });
+  if (cut != run.trace->ranks.end()) facts.push_back({FactKind::cut_trace, 0, 0, cut->rank, 0, {}});
   const TraceRank* worst = nullptr;
   double most = kMostLost;
   for (const TraceRank& rank : run.trace->ranks) {
@@ -215,7 +218,9 @@ class Judge {
     } else {
       decide(top);
     }
-    if (context_.job().stages() > 1) verdict.facts.push_back(bubble_fact(context_, diagnosis_));
+    if (context_.job().stages() > 1 && context_.job().microbatch_chunks() > 0.0) {
+      verdict.facts.push_back(bubble_fact(context_, diagnosis_));
+    }
   }
 
  private:

@@ -38,6 +38,7 @@ Written rank_to_json(const TraceRank& rank) {
           {"steps", rank.steps},
           {"activities", rank.activities},
           {"lost_activities", rank.lost_activities},
+          {"cut_off", rank.cut_off},
           {"wait_s", number(rank.wait_s)},
           {"in_steps", split_to_json(rank.in_steps)},
           {"gpu_span", split_to_json(rank.gpu_span)},
@@ -123,6 +124,7 @@ TraceRank rank_from_json(const json& object, const Place& place) {
   take(object, "steps", rank.steps);
   take(object, "activities", rank.activities);
   take(object, "lost_activities", rank.lost_activities);
+  take(object, "cut_off", rank.cut_off);
   take(object, "wait_s", rank.wait_s);
   rank.in_steps = split_from_json(object, "in_steps");
   rank.gpu_span = split_from_json(object, "gpu_span");

@@ -25,6 +25,7 @@ Json rank_of(const TraceRank& rank) {
                  {"steps", rank.steps},
                  {"activities", rank.activities},
                  {"lost_activities", rank.lost_activities},
+                 {"cut_off", rank.cut_off},
                  {"wait_s", number(rank.wait_s)},
                  {"in_steps", rank.steps > 0 ? split_of(rank.in_steps) : Json(nullptr)},
                  {"gpu_span", split_of(rank.gpu_span)},

@@ -210,6 +210,9 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
       case FactKind::overexplained:
         add("check waits_in, and that no second is in two buckets or outside the step series");
         break;
+      case FactKind::cut_trace:
+        add("record or copy that trace again, whole");
+        break;
       case FactKind::lost_activities:
         add("record the trace again; the notes say which activities were left out, and why");
         break;

@@ -322,6 +322,11 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::step_uneven:
       return fmt::format("the ranks' own step times differ by {} (median over the steps)",
                          format_percent(fact.a));
+    case FactKind::cut_trace:
+      return fmt::format(
+          "the trace of rank {} stops in the middle: what it did later is not known, and looks "
+          "like idle time",
+          fact.count);
     case FactKind::lost_activities:
       return fmt::format(
           "{} of {} GPU activities of {} could not be read: what they did looks like idle time",

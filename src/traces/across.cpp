@@ -65,6 +65,16 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
       trace.rank.reset();
     }
     if (trace.rank) continue;
+    const auto in_file =
+        std::count_if(traces.begin(), traces.end(),
+                      [&trace](const RankTrace& other) { return other.file == trace.file; });
+    if (in_file > 1) {
+      throw Error(ErrorKind::insufficient,
+                  "the file holds " + std::to_string(in_file) +
+                      " processes or devices, and does not say which rank each is",
+                  Place{.file = trace.file},
+                  "label the processes (nvtxMarkA(\"MPI Rank 3\")), or export one file a process");
+    }
     if (traces.size() > 1) {
       throw Error(ErrorKind::insufficient, "the trace does not say of which rank it is",
                   Place{.file = trace.file},
@@ -289,6 +299,7 @@ TraceRank rank_evidence(const RankTrace& trace, const std::vector<std::int64_t>&
   out.rank_from_name = trace.rank_from_name;
   out.activities = trace.activities;
   out.lost_activities = trace.lost_activities;
+  out.cut_off = trace.cut_off;
   out.steps_from = public_source(trace.step_source);
   Split total;
   for (std::size_t s = 0; s < ids.size(); ++s) {

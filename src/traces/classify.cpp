@@ -8,6 +8,8 @@ namespace {
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
+bool is_lower(char c) noexcept { return c >= 'a' && c <= 'z'; }
+
 // Lower case without underscores: libraries write all_reduce, allReduce and AllReduce.
 std::string folded(std::string_view name) {
   std::string out;
@@ -17,6 +19,39 @@ std::string folded(std::string_view name) {
   }
   return out;
 }
+
+// Whether `part` (folded) stands in `name` from the start of a word on: the all-reduce of
+// "fused_all_reduce" and "ncclAllReduce", and not that of "small_reduce". `at`: where, in the
+// folded name.
+class Words {
+ public:
+  explicit Words(std::string_view name) {
+    text_.reserve(name.size());
+    starts_.reserve(name.size());
+    char before = '_';
+    for (const char c : name) {
+      if (c != '_') {
+        text_ += lower(c);
+        // A capital behind a small letter or a digit begins a word; a small one behind a letter
+        // does not.
+        const bool letter = is_lower(lower(c));
+        const bool inside = is_lower(lower(before)) && (is_lower(c) || !is_lower(before));
+        starts_.push_back(letter && !inside);
+      }
+      before = c;
+    }
+  }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] std::size_t find(std::string_view part, std::size_t from = 0) const noexcept {
+    std::size_t at = text_.find(part, from);
+    while (at != std::string::npos && !starts_[at]) at = text_.find(part, at + 1);
+    return at;
+  }
+
+ private:
+  std::string text_;
+  std::vector<bool> starts_;
+};
 
 bool contains(std::string_view text, std::string_view part) noexcept {
   return text.find(part) != std::string_view::npos;
@@ -28,14 +63,11 @@ constexpr std::string_view kLibraries[] = {
     "rccl",     // RCCL outside its ncclDevKernel names
     "oneccl",   // Intel
     "hccl",     // Ascend, Gaudi
-    "hcom",     // Ascend
     "mscclpp",  // Microsoft
     "msccl",
     "nvshmem",
     "rocshmem",
-    "multimem",  // symmetric memory over NVSwitch
-    "oneshot",   // one_shot_all_reduce
-    "twoshot",
+    "multimem",           // symmetric memory over NVSwitch
     "crossdevicereduce",  // vLLM
     "quickreduce",        // vLLM on ROCm
     "deepep::",           // DeepEP: dispatch, combine and their preparation
@@ -73,12 +105,13 @@ bool within_gpu(std::string_view text, std::size_t at) noexcept {
   return false;
 }
 
-bool names_collective(std::string_view text) noexcept {
+bool names_collective(const Words& words) noexcept {
+  if (words.find("hcom") != std::string::npos) return true;  // Ascend: hcom_broadcast_
   for (const Kind& collective : kCollectives) {
-    std::size_t at = text.find(collective.part);
-    while (at != std::string_view::npos) {
-      if (!within_gpu(text, at)) return true;
-      at = text.find(collective.part, at + 1);
+    std::size_t at = words.find(collective.part);
+    while (at != std::string::npos) {
+      if (!within_gpu(words.text(), at)) return true;
+      at = words.find(collective.part, at + 1);
     }
   }
   return false;
@@ -87,11 +120,12 @@ bool names_collective(std::string_view text) noexcept {
 }  // namespace
 
 Activity classify_kernel(std::string_view name) {
-  const std::string text = folded(name);
+  const Words words(name);
+  const std::string& text = words.text();
   for (const std::string_view library : kLibraries) {
     if (contains(text, library)) return Activity::communication;
   }
-  if (names_collective(text)) return Activity::communication;
+  if (names_collective(words)) return Activity::communication;
   if (text.starts_with("memcpy") || text.starts_with("memset")) return classify_copy(name);
   return Activity::compute;
 }

@@ -13,7 +13,7 @@ namespace mfu::traces {
 enum class Activity : std::uint8_t { compute, communication, memory };
 
 // A kernel: communication where the name is one of NCCL, RCCL, oneCCL, HCCL, MSCCL++, NVSHMEM,
-// symmetric memory (multimem, one-shot and two-shot), vLLM's and TensorRT-LLM's all-reduces,
+// symmetric memory (multimem), vLLM's and TensorRT-LLM's all-reduces,
 // DeepEP, Transformer Engine's userbuffers or names a collective itself; else compute.
 [[nodiscard]] Activity classify_kernel(std::string_view name);
 

@@ -23,6 +23,17 @@ constexpr int kOffsetRounds = 24;
 Clocks::Clocks(const Scope& scope, std::vector<Candidate>& candidates)
     : scope_(scope), candidates_(candidates), offset_(scope.traces.size(), 0.0) {
   place();
+  choose_witnesses();
+}
+
+void Clocks::choose_witnesses() {
+  witness_.assign(candidates_.size(), false);
+  std::size_t joint = 0;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    witness_[c] = candidates_[c].joint;
+    joint += witness_[c] ? 1 : 0;
+  }
+  if (joint < kLeastForOffset) witness_.assign(candidates_.size(), true);
 }
 
 void Clocks::forget_offsets() { std::fill(offset_.begin(), offset_.end(), 0.0); }
@@ -30,7 +41,15 @@ void Clocks::forget_offsets() { std::fill(offset_.begin(), offset_.end(), 0.0); 
 Clocks::Judgement Clocks::judge() {
   Judgement result;
   std::vector<double> spreads;
-  for (std::size_t c = 0; c < candidates_.size(); ++c) spreads.push_back(bounds(c).end_spread());
+  std::vector<double> longest;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    if (!witness_[c]) continue;
+    spreads.push_back(bounds(c).end_spread());
+    std::int64_t most = 0;
+    for (const Member& m : candidates_[c].pair.members) most = std::max(most, scope_.duration(m));
+    longest.push_back(static_cast<double>(most));
+  }
+  result.longest = median_inplace(longest);
   result.spread = median(spreads);
   result.tolerance = result.spread + kOutlierSigmas * robust_sigma(spreads);
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
@@ -40,15 +59,16 @@ Clocks::Judgement Clocks::judge() {
         std::max(result.tolerance, static_cast<double>(candidates_[c].pair.transfer_ns));
     const bool agree = b.latest_start <= b.earliest_end && b.end_spread() <= allowed;
     candidates_[c].pair.ends_agree = agree;
-    result.agreeing += agree ? 1 : 0;
+    result.agreeing += agree && witness_[c] ? 1 : 0;
   }
   return result;
 }
 
 bool Clocks::remove_offsets() {
   std::vector<std::size_t> seen(offset_.size(), 0);
-  for (const Candidate& candidate : candidates_) {
-    for (const Member& m : candidate.pair.members) ++seen[m.rank];
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    if (!witness_[c]) continue;
+    for (const Member& m : candidates_[c].pair.members) ++seen[m.rank];
   }
   for (const std::size_t count : seen) {
     if (count > 0 && count < kLeastForOffset) return false;
@@ -58,6 +78,7 @@ bool Clocks::remove_offsets() {
   for (int round = 0; round < kOffsetRounds; ++round) {
     for (auto& values : own) values.clear();
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      if (!witness_[c]) continue;
       const double reference = reference_end(c);
       for (std::size_t m = 0; m < ends_[c].size(); ++m) {
         own[candidates_[c].pair.members[m].rank].push_back(ends_[c][m] - reference);
@@ -83,6 +104,7 @@ double Clocks::offset_range() const {
 double Clocks::drift() const {
   std::vector<std::vector<std::pair<double, double>>> own(offset_.size());
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    if (!witness_[c]) continue;
     const double reference = reference_end(c);
     for (std::size_t m = 0; m < ends_[c].size(); ++m) {
       own[candidates_[c].pair.members[m].rank].emplace_back(reference, end(c, m) - reference);

@@ -1,6 +1,7 @@
 // How well the clocks of the ranks agree, seen from the ends of what they did together.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -20,7 +21,8 @@ class Clocks {
   struct Judgement {
     std::size_t agreeing = 0;
     double tolerance = 0.0;
-    double spread = 0.0;  // median over the candidates
+    double spread = 0.0;   // median over the candidates
+    double longest = 0.0;  // the same of their longest durations
   };
   struct Bounds {
     double earliest_start = std::numeric_limits<double>::infinity();
@@ -32,7 +34,10 @@ class Clocks {
 
   // False: at least one trace has a clock of its own, and origins are arbitrary.
   [[nodiscard]] bool common() const noexcept { return common_; }
-  // Marks the candidates whose ends agree.
+  [[nodiscard]] std::size_t witnesses() const noexcept {
+    return static_cast<std::size_t>(std::count(witness_.begin(), witness_.end(), true));
+  }
+  // Marks the candidates whose ends agree; counts, spread and tolerance are those of the witnesses.
   Judgement judge();
   // One offset per rank, from the ends. False: too few pairs to check it; nothing is changed.
   bool remove_offsets();
@@ -52,11 +57,14 @@ class Clocks {
 
  private:
   void place();
+  // The candidates that can speak for the clocks: the joint ones; all, where there are few of them.
+  void choose_witnesses();
   [[nodiscard]] double reference_end(std::size_t c) const;
 
   const Scope& scope_;
   std::vector<Candidate>& candidates_;
   std::vector<double> offset_;
+  std::vector<bool> witness_;
   std::vector<std::vector<double>> starts_;
   std::vector<std::vector<double>> ends_;
   bool common_ = false;

@@ -13,6 +13,10 @@ namespace mfu::traces {
 
 namespace {
 
+// The ranks leave a collective together: their ends differ by far less than the longest of them
+// took.
+constexpr double kMostSpread = 0.25;
+
 std::string milliseconds(double ns) {
   const double ms = ns / 1e6;
   std::string text = std::to_string(ms);
@@ -68,10 +72,11 @@ Pairing pair_collectives(std::span<const RankTrace> traces,
 
   Clocks clocks(scope, candidates);
   const std::size_t n = candidates.size();
+  const std::size_t witnesses = clocks.witnesses();
   Clocks::Judgement judged = clocks.judge();
   std::size_t support = judged.agreeing;
   if (!clocks.common()) support = 0;
-  if (support < n && clocks.remove_offsets()) {
+  if (support < witnesses && clocks.remove_offsets()) {
     const Clocks::Judgement corrected = clocks.judge();
     // One pair's worth of agreement is what the estimate itself makes.
     const std::size_t worth = corrected.agreeing > 0 ? corrected.agreeing - 1 : 0;
@@ -90,15 +95,20 @@ Pairing pair_collectives(std::span<const RankTrace> traces,
   if (drift > transfer) {
     why = "the ranks' clocks drift apart by " + milliseconds(drift) +
           " over the capture, and the typical transfer takes " + milliseconds(transfer);
-  } else if (2 * support < n) {
+  } else if (2 * support < witnesses) {
     why = clocks.common() || n >= Clocks::kLeastForOffset
-              ? "ends do not agree: in " + std::to_string(n - judged.agreeing) + " of " +
-                    std::to_string(n) +
+              ? "ends do not agree: in " + std::to_string(witnesses - judged.agreeing) + " of " +
+                    std::to_string(witnesses) +
                     " a rank would leave before the last has arrived; the median spread of ends "
                     "is " +
                     milliseconds(judged.spread)
               : "the traces have no common clock, and " + std::to_string(n) +
                     " collectives are too few to find the offset";
+  }
+  if (why.empty() && judged.spread > kMostSpread * judged.longest) {
+    // The tolerance comes from the pairs themselves: what is no pair at all agrees with itself.
+    why = "ends differ by " + milliseconds(judged.spread) + " (median), and the collectives take " +
+          milliseconds(judged.longest) + ": they may be of different groups";
   }
   const bool paired = why.empty();
   result.status = paired ? TracePairing::paired : TracePairing::durations;

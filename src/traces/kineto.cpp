@@ -10,6 +10,7 @@
 #include "base/json_scanner.hpp"
 #include "mfu/timings.hpp"
 #include "traces/classify.hpp"
+#include "traces/gpu_span.hpp"
 #include "traces/kineto_collectives.hpp"
 #include "traces/kineto_event.hpp"
 #include "traces/kineto_meta.hpp"
@@ -243,6 +244,7 @@ class Reader {
     out.has_gpu = !activities_.empty();
     out.activities = seen_;
     out.lost_activities = lost_;
+    out.cut_off = source_.cut_off() || scanner_.count(JsonOddity::truncated) > 0;
     std::vector<StepSplit> host = host_steps_.windows(source_.name(), notes_);
     const std::int64_t broken = scanner_.count(JsonOddity::malformed_event);
     if (events_ == 0 && broken > 0) {
@@ -268,8 +270,15 @@ class Reader {
 
   void take_metadata(RankTrace& out) {
     out.rank = metadata_.rank;
+    const std::optional<std::int64_t> named = rank_from_name(source_.name());
+    if (out.rank && named && *named != *out.rank) {
+      notes_.add("rank-contradicts-name", Severity::assumption,
+                 "the trace states rank " + std::to_string(*out.rank) + " and its name rank " +
+                     std::to_string(*named) + ": the trace is believed",
+                 place(-1));
+    }
     if (!out.rank) {
-      out.rank = rank_from_name(source_.name());
+      out.rank = named;
       out.rank_from_name = out.rank.has_value();
     }
     out.world_size = metadata_.world_size;
@@ -293,19 +302,37 @@ class Reader {
         [&](std::uint64_t, std::int64_t start) { return window_at(out.steps, start); }, out);
   }
 
+  // A step ends on the GPU with its last kernel; what its host still does is in the next one. Of
+  // the last step nothing follows, and a trace of one step can be all but that.
+  void note_host_tail(const RankTrace& out) {
+    if (out.step_source != StepSource::gpu_annotation || out.host_steps.empty()) return;
+    const std::int64_t tail = out.host_steps.back().end_ns - out.steps.back().end_ns;
+    const std::int64_t all = out.steps.back().end_ns - out.steps.front().begin_ns;
+    const auto mean = all / static_cast<std::int64_t>(out.steps.size());
+    if (out.host_steps.back().id != out.steps.back().id || 2 * tail <= mean) return;
+    notes_.add("host-after-last-kernel", Severity::assumption,
+               "the last step goes on on the host for " + std::to_string(tail / 1'000'000) +
+                   " ms after its last GPU activity, which takes " +
+                   std::to_string(mean / 1'000'000) + " ms a step: that time is in no step",
+               place(-1));
+  }
+
   void finish_gpu(RankTrace& out, std::vector<StepSplit> host) {
     out.device_name = metadata_.device_name(out.device);
     StepLinks links(host, launches_);
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    GpuSpan reached;
     activities_.each([&](const GpuActivity& activity) {
       if (!keep_[activity.device]) return;
-      first = std::min(first, activity.start_ns);
-      last = std::max(last, activity.end_ns());
+      reached.see(activity);
       links.see(activity);
     });
-    out.gpu_span.begin_ns = first;
-    out.gpu_span.end_ns = last;
+    out.gpu_span.begin_ns = reached.begin_ns();
+    out.gpu_span.end_ns = reached.end_ns();
+    if (reached.strays() > 0) {
+      notes_.add("stray-activity", Severity::loss,
+                 "a GPU activity over a minute from all others was left out of the captured span",
+                 place(-1), reached.strays());
+    }
     std::vector<StepSplit> span{out.gpu_span};
     out.host_steps = std::move(host);
     if (out.host_steps.empty()) {
@@ -322,6 +349,7 @@ class Reader {
                  "most GPU activities have no launch in the trace: steps are the host's windows",
                  place(-1));
     }
+    note_host_tail(out);
     SplitSweep sweep({&span, &out.steps, &out.host_steps});
     activities_.each([&](const GpuActivity& activity) {
       if (keep_[activity.device]) {

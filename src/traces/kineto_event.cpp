@@ -10,9 +10,8 @@ namespace mfu::traces {
 namespace {
 
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-// No activity lasts a week. Durations that ran below zero come out near 2^32 or 2^64 of the
-// writer's unit.
-constexpr std::int64_t kLongestNs = std::int64_t{7} * 24 * 3600 * 1'000'000'000;
+// No activity lasts so long: a collective's watchdog ends the job long before.
+constexpr std::int64_t kLongestNs = std::int64_t{6} * 3600 * 1'000'000'000;
 
 enum class Category : std::uint8_t { other, kernel, copy, launch, host };
 
@@ -145,7 +144,8 @@ void take_times(const Times& times, KinetoEvent& out) {
     out.length_ns = *length;
     if (*length < 0) {
       out.fault = TimeFault::negative;
-    } else if (*length > kLongestNs || *start > kLargest / 4 || *start < -(kLargest / 4)) {
+    } else if (*length > kLongestNs || ran_below_zero(*length) || *start > kLargest / 4 ||
+               *start < -(kLargest / 4)) {
       out.fault = TimeFault::overflow;
     }
     return;

@@ -18,6 +18,16 @@ enum class EventKind : std::uint8_t {
   host_collective,  // gloo:..., mpi:..., ucc:...: a collective that the host itself does
 };
 
+// A length that a writer with 32 bits took below zero: just under 2^32 microseconds or nanoseconds.
+[[nodiscard]] constexpr bool ran_below_zero(std::int64_t length_ns) noexcept {
+  constexpr std::int64_t kWrap = std::int64_t{1} << 32;
+  const auto under = [length_ns](std::int64_t wrap_ns, std::int64_t by_ns) {
+    return length_ns <= wrap_ns && length_ns > wrap_ns - by_ns;
+  };
+  // A second and a millisecond: no clock of one process goes back by more.
+  return under(kWrap * 1000, 1'000'000'000) || under(kWrap, 1'000'000);
+}
+
 enum class TimeFault : std::uint8_t {
   none,
   absent,    // no time, or not a number

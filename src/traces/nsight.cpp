@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "mfu/timings.hpp"
+#include "traces/gpu_span.hpp"
 #include "traces/kineto_meta.hpp"
 #include "traces/kineto_steps.hpp"
 #include "traces/nsight_capture.hpp"
@@ -207,16 +208,19 @@ class Reader {
   void attribute(NsightProcess& process, const std::vector<bool>& keep,
                  const std::vector<StepSplit>& host, SortedLog<Launch>& launches, RankTrace& out) {
     StepLinks links(host, launches);
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    GpuSpan reached;
     process.activities.each([&](const GpuActivity& activity) {
       if (!keep[activity.device]) return;
-      first = std::min(first, activity.start_ns);
-      last = std::max(last, activity.end_ns());
+      reached.see(activity);
       links.see(activity);
     });
-    out.gpu_span.begin_ns = first;
-    out.gpu_span.end_ns = last;
+    out.gpu_span.begin_ns = reached.begin_ns();
+    out.gpu_span.end_ns = reached.end_ns();
+    if (reached.strays() > 0) {
+      notes_.add("stray-activity", Severity::loss,
+                 "a GPU activity over a minute from all others was left out of the captured span",
+                 place(), reached.strays());
+    }
     std::vector<StepSplit> span{out.gpu_span};
     out.host_steps = host;
     bool linked = false;

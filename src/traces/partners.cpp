@@ -109,6 +109,7 @@ class Finder : public Partners {
     if (members.size() < 2 || too_many(members) || sizes_differ(members)) return;
     Candidate candidate;
     candidate.numbered = numbered;
+    candidate.joint = numbered || plain(scope_.kind(members.front())) != "sendrecv";
     candidate.pair.step = scope_.step_id(members.front().rank, scope_.span(members.front()));
     candidate.pair.transfer_ns = std::numeric_limits<std::int64_t>::max();
     for (const Member& m : members) {

@@ -39,6 +39,9 @@ struct Scope {
 struct Candidate {
   PairedCollective pair;
   bool numbered = false;
+  // Of a kind that is sent to all of its group: what is only called send-receive may be the
+  // exchange of a pair, and says nothing about the clocks of the others.
+  bool joint = true;
 };
 
 struct Partners {

@@ -70,6 +70,7 @@ struct RankTrace {
   // GPU activities in the trace, and those of them that were left out for a time that is none.
   std::int64_t activities = 0;
   std::int64_t lost_activities = 0;
+  bool cut_off = false;  // the file stops in the middle
 
   // Added to a timestamp gives nanoseconds since the epoch; nullopt: the trace's clock is its own.
   std::optional<std::int64_t> epoch_offset_ns;

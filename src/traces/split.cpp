@@ -12,11 +12,40 @@ constexpr std::int64_t kLongAgo = std::numeric_limits<std::int64_t>::min();
 constexpr unsigned kCompute = 1U << static_cast<unsigned>(Activity::compute);
 constexpr unsigned kCommunication = 1U << static_cast<unsigned>(Activity::communication);
 
+void add_busy(Split& to, std::int64_t length, unsigned busy) noexcept {
+  if ((busy & kCompute) != 0) {
+    to.compute_ns += length;
+    if ((busy & kCommunication) != 0) to.overlapped_comm_ns += length;
+  } else if ((busy & kCommunication) != 0) {
+    to.exposed_comm_ns += length;
+  } else {
+    to.exposed_memory_ns += length;
+  }
+}
+
+void add_to(Split& to, const Split& what, std::int64_t sign) noexcept {
+  to.compute_ns += sign * what.compute_ns;
+  to.exposed_comm_ns += sign * what.exposed_comm_ns;
+  to.exposed_memory_ns += sign * what.exposed_memory_ns;
+  to.overlapped_comm_ns += sign * what.overlapped_comm_ns;
+}
+
 }  // namespace
 
 SplitSweep::SplitSweep(const std::vector<std::vector<StepSplit>*>& windows)
     : reach_{kLongAgo, kLongAgo, kLongAgo}, now_(kLongAgo) {
-  for (std::vector<StepSplit>* row : windows) rows_.push_back({row, 0});
+  for (std::vector<StepSplit>* windows_of_row : windows) {
+    Row& row = rows_.emplace_back();
+    row.windows = windows_of_row;
+    for (std::size_t i = 0; i < windows_of_row->size(); ++i) {
+      StepSplit& window = (*windows_of_row)[i];
+      window.split = {};
+      row.boundaries.push_back({window.begin_ns, i, false});
+      row.boundaries.push_back({window.end_ns, i, true});
+    }
+    std::sort(row.boundaries.begin(), row.boundaries.end(),
+              [](const Boundary& a, const Boundary& b) { return a.at_ns < b.at_ns; });
+  }
 }
 
 void SplitSweep::add(std::int64_t start, std::int64_t end, Activity activity) {
@@ -41,30 +70,27 @@ void SplitSweep::advance(std::int64_t until) {
   }
 }
 
+void SplitSweep::pass(Row& row, const Split& total) {
+  const Boundary& boundary = row.boundaries[row.next++];
+  add_to((*row.windows)[boundary.window].split, total, boundary.end ? 1 : -1);
+}
+
 void SplitSweep::emit(std::int64_t from, std::int64_t until, unsigned busy) {
   for (Row& row : rows_) {
-    std::vector<StepSplit>& windows = *row.windows;
-    while (row.first < windows.size() && windows[row.first].end_ns <= from) ++row.first;
-    for (std::size_t i = row.first; i < windows.size() && windows[i].begin_ns < until; ++i) {
-      const std::int64_t length =
-          std::min(until, windows[i].end_ns) - std::max(from, windows[i].begin_ns);
-      if (length <= 0) continue;
-      Split& split = windows[i].split;
-      if ((busy & kCompute) != 0) {
-        split.compute_ns += length;
-        if ((busy & kCommunication) != 0) split.overlapped_comm_ns += length;
-      } else if ((busy & kCommunication) != 0) {
-        split.exposed_comm_ns += length;
-      } else {
-        split.exposed_memory_ns += length;
-      }
+    while (row.next < row.boundaries.size() && row.boundaries[row.next].at_ns < until) {
+      const std::int64_t at = std::max(from, row.boundaries[row.next].at_ns);
+      Split total = total_;
+      add_busy(total, at - from, busy);
+      pass(row, total);
     }
   }
+  add_busy(total_, until - from, busy);
 }
 
 void SplitSweep::finish() {
   advance(std::max({now_, reach_[0], reach_[1], reach_[2]}));
   for (Row& row : rows_) {
+    while (row.next < row.boundaries.size()) pass(row, total_);
     for (StepSplit& window : *row.windows) {
       Split& split = window.split;
       split.window_ns = window.end_ns - window.begin_ns;

@@ -16,8 +16,8 @@ namespace mfu::traces {
 
 class SplitSweep {
  public:
-  // The windows must be in order of their begin; they may touch, overlap and nest. Their `split` is
-  // filled. The vectors must outlive the sweep and keep their elements.
+  // The windows may touch, overlap and nest. Their `split` is filled. The vectors must outlive the
+  // sweep and keep their elements.
   explicit SplitSweep(const std::vector<std::vector<StepSplit>*>& windows);
 
   // In order of `start`. start <= end.
@@ -26,14 +26,24 @@ class SplitSweep {
   void finish();
 
  private:
+  // What was busy from the first activity on: a window's share is the total at its end less that at
+  // its begin, so that windows that overlap cost no more than others.
+  struct Boundary {
+    std::int64_t at_ns = 0;
+    std::size_t window = 0;
+    bool end = false;
+  };
   struct Row {
     std::vector<StepSplit>* windows = nullptr;
-    std::size_t first = 0;  // all before it have ended
+    std::vector<Boundary> boundaries;  // by time
+    std::size_t next = 0;
   };
   void advance(std::int64_t until);
   void emit(std::int64_t from, std::int64_t until, unsigned busy);
+  static void pass(Row& row, const Split& total);
 
   std::vector<Row> rows_;
+  Split total_;
   std::array<std::int64_t, 3> reach_;
   std::int64_t now_;
 };

@@ -10,11 +10,13 @@
 #include <tuple>
 #include <utility>
 
+#include "traces/kineto_event.hpp"
+
 namespace mfu::traces {
 namespace {
 
-constexpr double kMostClockUs = 1e17;  // since any epoch in use
-constexpr double kMostOpUs = 1e13;     // four months
+constexpr double kMostClockUs = 1e17;             // since any epoch in use
+constexpr double kMostOpUs = 6.0 * 3600.0 * 1e6;  // a watchdog ends the job long before
 constexpr std::int64_t kMostIndex = 1 << 20;
 constexpr std::size_t kMostOps = std::size_t{1} << 30;
 
@@ -200,7 +202,8 @@ class TimelineReader {
     }
     if (!event.step) return leave_out("event-without-step", "events without a step are left out");
     const bool fine = event.ts_us && event.dur_us && std::fabs(*event.ts_us) < kMostClockUs &&
-                      *event.dur_us >= 0.0 && *event.dur_us < kMostOpUs;
+                      *event.dur_us >= 0.0 && *event.dur_us < kMostOpUs &&
+                      !ran_below_zero(std::llround(*event.dur_us * 1e3));
     if (!fine) {
       return leave_out("event-time", "events with a missing, negative or huge time are left out");
     }

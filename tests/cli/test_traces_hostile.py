@@ -155,6 +155,89 @@ class HostileTraces(Cli):
         self.assertEqual(self.mfu("reduce", path, "-o", run).returncode, 0)
         self.assertEqual(self.mfu("diagnose", run).returncode, 0)
 
+    def test_words_that_hold_a_collective_are_none(self):
+        def rename(to):
+            def change(_, trace):
+                for event in trace["traceEvents"]:
+                    if is_kernel(event, "gemm"):
+                        event["name"] = to
+
+            return change
+
+        wanted = None
+        for name in ("gemm_kernel", "batch_compute_scores_kernel", "small_reduce_kernel",
+                     "softmax_oneshot_topk_kernel", "graph_compact", "WallGatherKernel"):
+            folder = self.write_ranks(name, rename(name), steps=12, slow=2)
+            parts = self.report(folder)["parts"]
+            wanted = wanted or parts
+            self.assertEqual(parts, wanted, name)
+        for name in ("fused_all_reduce_kernel", "oneShotAllReduceKernel", "hcom_broadcast_",
+                     "two_shot_all_reduce", "vllm::cross_device_reduce_1stage"):
+            folder = self.write_ranks(name.replace(":", "_"), rename(name), steps=12, slow=2)
+            rank = self.report(folder)["trace"]["ranks"][0]
+            self.assertLess(rank["in_steps"]["compute_s"], 0.6 * 12 * 0.005, name)
+
+    def test_a_length_that_ran_below_zero(self):
+        for length in (2**32 - 6, (2**32 - 6) / 1000, 7 * 3600e6):
+            def change(rank, trace, length=length):
+                kernels = [event for event in trace["traceEvents"] if is_kernel(event, "gemm")]
+                if rank == 1:
+                    kernels[3]["dur"] = length
+
+            document = self.report(self.write_ranks(f"wrap{length}", change, steps=12))
+            self.assertEqual(document["trace"]["ranks"][1]["lost_activities"], 1)
+            self.assertLess(document["headline"]["step_seconds"], 0.03)
+
+    def test_a_cut_trace_gives_no_verdict(self):
+        folder = self.write_ranks("cut", lambda *_: None, steps=12, slow=1)
+        path = self.folder / "cut" / "rank3.json"
+        text = path.read_text()
+        path.write_text(text[:text.index('"traceName"') - 60])
+        document = self.report(folder)
+        self.assertEqual(document["verdict"]["family"], "inconclusive")
+        self.assertIn("rank 3 stops in the middle",
+                      self.mfu("diagnose", folder).stdout.decode().replace("\n", " "))
+
+    def test_exchanges_of_pairs_move_no_clock(self):
+        def pairs(rank, trace):
+            shift = 1_500 if rank >= 2 else 0  # the other pair meets later
+            for event in list(trace["traceEvents"]):
+                if is_kernel(event, "gemm"):
+                    copy = json.loads(json.dumps(event))
+                    copy.update(name="ncclKernel_SendRecv_RING_SIMPLE", dur=300,
+                                ts=event["ts"] + shift)
+                    copy["args"].update(stream=30, correlation=event["args"]["correlation"] + 10**6)
+                    trace["traceEvents"].append(copy)
+
+        trace = self.report(self.write_ranks("pairs", pairs, steps=12))["trace"]
+        self.assertIsNone(trace["clock_offset_s"])
+        reductions = [one for one in trace["list"] if one["kind"] == "allreduce"]
+        self.assertEqual(len(reductions), 24)
+        self.assertLess(max(one["end_spread_s"] for one in reductions), 5e-6)
+
+    def test_an_activity_with_a_time_of_its_own(self):
+        def stray(rank, trace):
+            if rank == 2:
+                trace["traceEvents"].append({
+                    "ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 0, "tid": 7,
+                    "ts": -3_600e6, "dur": 2, "args": {"device": 0, "stream": 7}})
+
+        document = self.report(self.write_ranks("stray", stray, steps=12, with_steps=False))
+        self.assertIn("stray-activity", self.codes(document))
+        self.assertLess(document["headline"]["step_seconds"], 1)
+
+    def test_windows_that_overlap_take_no_longer(self):
+        # 60,000 steps under one that lasts as long as all of them: was a minute, and is a moment.
+        events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#0", "pid": 1, "tid": 1,
+                   "ts": 0, "dur": 6e7}]
+        for step in range(1, 60_001):
+            events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}",
+                           "pid": 1, "tid": 1, "ts": step * 1000, "dur": 900})
+            events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+                           "ts": step * 1000, "dur": 500, "args": {"device": 0, "stream": 7}})
+        path = self.write("rank0.json", {"traceEvents": events})
+        self.assertIn(self.mfu("reduce", path, "-o", str(self.folder / "r.json")).returncode, (0, 2))
+
     def test_an_event_that_is_none(self):
         path = self.write("long.json", {"traceEvents": [
             {"ph": "X", "cat": "kernel", "name": "g" * 5_000_000, "ts": 1, "dur": 5}]})
