@@ -1,7 +1,7 @@
 // The diagnosis against jobs whose truth is known: each kind of fault over many layouts, sizes and
 // ways to record. MFU_ACCURACY_SEEDS=N asks for N jobs of each kind; MFU_ACCURACY_MISSES=1 lists
 // what was wrong.
-#include "jobs/accuracy.hpp"
+#include "faults/accuracy.hpp"
 
 #include <array>
 #include <cstdio>
@@ -10,12 +10,12 @@
 
 #include "../catch.hpp"
 #include "base/robust.hpp"
-#include "jobs/scenario.hpp"
+#include "faults/scenario.hpp"
 
 namespace {
 
 using namespace mfu;
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 struct Floor {
   std::string_view scenario;

@@ -1,4 +1,4 @@
-#include "jobs/load.hpp"
+#include "faults/load.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/robust.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -342,4 +342,4 @@ double Load::temperature_c(int step, int rank) const {
   return own + wobble + 26.0 * std::min(1.0, (thermal_factor(step, rank) - 1.0) * 6.0);
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "jobs/spec.hpp"
+#include "faults/spec.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 struct Showcase {
   std::string_view name;  // the file is examples/NAME.json
@@ -17,4 +17,4 @@ struct Showcase {
 // nullptr when there is none of that name.
 [[nodiscard]] const Showcase* find_showcase(std::string_view name) noexcept;
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

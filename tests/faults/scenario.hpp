@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "jobs/spec.hpp"
+#include "faults/spec.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 struct Scenario {
   std::string_view name;
@@ -28,4 +28,4 @@ struct Scenario {
 [[nodiscard]] Layout draw_expert_parallel(std::uint64_t seed);
 [[nodiscard]] Layout draw_any(std::uint64_t seed);  // of the first three
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

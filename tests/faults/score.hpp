@@ -1,10 +1,10 @@
 // A diagnosis held against what is true of the job.
 #pragma once
 
-#include "jobs/spec.hpp"
+#include "faults/spec.hpp"
 #include "mfu/analyze.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 struct Score {
   bool family = false;        // one of the accepted families
@@ -21,4 +21,4 @@ struct Score {
 // Does the verdict name exactly these ranks, by itself or through node and group names?
 [[nodiscard]] bool names(const Culprits& told, const Job& job);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 // Lanes are the ranks that run in lock-step: the peers of one tensor-parallel or one
 // expert-parallel group (at most one of tp and ep is above 1). A unit is one such group: (dp index,
@@ -58,4 +58,4 @@ struct Layout {
   [[nodiscard]] std::string node_name(int node) const;
 };
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

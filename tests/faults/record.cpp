@@ -1,11 +1,11 @@
-#include "jobs/record.hpp"
+#include "faults/record.hpp"
 
 #include <array>
 #include <limits>
 #include <string>
 #include <utility>
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -172,4 +172,4 @@ void Recorder::add(int step, const std::vector<RankStep>& ranks, const Load& loa
 
 RunTimings Recorder::finish() { return std::move(run_); }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "jobs/scenario.hpp"
-#include "jobs/score.hpp"
+#include "faults/scenario.hpp"
+#include "faults/score.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 struct Miss {
   std::uint64_t seed = 0;
@@ -40,4 +40,4 @@ struct Row {
 // The table and, asked for, the misses.
 [[nodiscard]] std::string accuracy_table(const std::vector<Row>& rows, bool misses);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

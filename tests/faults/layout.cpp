@@ -1,6 +1,6 @@
-#include "jobs/layout.hpp"
+#include "faults/layout.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -33,4 +33,4 @@ std::string Layout::node_name(int node) const {
   return "node" + digits;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -1,4 +1,4 @@
-#include "jobs/score.hpp"
+#include "faults/score.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -88,4 +88,4 @@ Score score(const Diagnosis& diagnosis, const Job& job) {
   return out;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

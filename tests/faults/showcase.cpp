@@ -1,9 +1,9 @@
-#include "jobs/showcase.hpp"
+#include "faults/showcase.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -159,4 +159,4 @@ const Showcase* find_showcase(std::string_view name) noexcept {
   return found == kShowcases.end() ? nullptr : &*found;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

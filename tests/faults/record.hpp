@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "jobs/load.hpp"
-#include "jobs/spec.hpp"
-#include "jobs/step_model.hpp"
+#include "faults/load.hpp"
+#include "faults/spec.hpp"
+#include "faults/step_model.hpp"
 #include "mfu/timings.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 class Recorder {
  public:
@@ -27,4 +27,4 @@ class Recorder {
 // The ranks that are recorded, ascending.
 [[nodiscard]] std::vector<int> recorded_ranks(const JobSpec& spec);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

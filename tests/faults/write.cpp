@@ -1,4 +1,4 @@
-#include "jobs/write.hpp"
+#include "faults/write.hpp"
 
 #include <array>
 #include <charconv>
@@ -9,7 +9,7 @@
 
 #include "base/robust.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -300,4 +300,4 @@ std::vector<std::string> to_jsonl(const RunTimings& run, const WriteOptions& opt
   return texts;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

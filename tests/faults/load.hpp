@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "jobs/noise.hpp"
-#include "jobs/spec.hpp"
-#include "jobs/step_model.hpp"
+#include "faults/noise.hpp"
+#include "faults/spec.hpp"
+#include "faults/step_model.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 // present[i]: fault i is there. An absent fault leaves the noise as it is; where a fault only moves
 // work (stages, shards, lengths, experts) its absence spreads the same work evenly.
@@ -42,4 +42,4 @@ class Load {
   double step_compute_;  // microbatches x (forward + backward)
 };
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

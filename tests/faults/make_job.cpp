@@ -1,26 +1,26 @@
 // mfu_make_job SCENARIO [SEED] [--jsonl] [--unit s|ms|us|ns] [--decimals N] [--truth]
 // One synthetic job as mfu.run/1 on standard output, or what is true of it.
-// mfu_make_job --accuracy [COUNT [SCENARIO]]: the diagnosis of COUNT jobs of each kind against the
-// truth, and the misses.
+// mfu_make_job --accuracy [COUNT [FIRST [SCENARIO]]]: the diagnosis of COUNT jobs of each kind, the
+// first of them number FIRST, against the truth, and the misses.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
 
-#include "jobs/accuracy.hpp"
-#include "jobs/scenario.hpp"
-#include "jobs/showcase.hpp"
-#include "jobs/write.hpp"
+#include "faults/accuracy.hpp"
+#include "faults/scenario.hpp"
+#include "faults/showcase.hpp"
+#include "faults/write.hpp"
 
 namespace {
 
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 int usage() {
   std::fputs(
       "mfu_make_job SCENARIO [SEED] [--jsonl] [--unit s|ms|us|ns] [--decimals N] [--truth]\n"
-      "mfu_make_job --accuracy [COUNT [SCENARIO]]\n"
+      "mfu_make_job --accuracy [COUNT [FIRST [SCENARIO]]]\n"
       "examples:",
       stderr);
   for (const Showcase& each : showcases())
@@ -48,10 +48,12 @@ void print_truth(const Job& job) {
 
 int print_accuracy(const std::vector<std::string>& arguments) {
   const int count = arguments.size() > 1 ? std::atoi(arguments[1].c_str()) : 10;
+  const std::uint64_t first =
+      arguments.size() > 2 ? std::strtoull(arguments[2].c_str(), nullptr, 10) : 1;
   std::vector<Row> rows;
   for (const Scenario& each : scenarios()) {
-    if (arguments.size() > 2 && each.name != arguments[2]) continue;
-    rows.push_back(accuracy(each, 1, count, mfu::DiagnoseOptions{}));
+    if (arguments.size() > 3 && each.name != arguments[3]) continue;
+    rows.push_back(accuracy(each, first, count, mfu::DiagnoseOptions{}));
   }
   std::fputs(accuracy_table(rows, true).c_str(), stdout);
   return 0;

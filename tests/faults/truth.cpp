@@ -1,13 +1,13 @@
-#include "jobs/truth.hpp"
+#include "faults/truth.hpp"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "jobs/record.hpp"
+#include "faults/record.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -299,4 +299,4 @@ void judge_size(const JobSpec& spec, Truth& truth) {
   truth.cause = Cause::none;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

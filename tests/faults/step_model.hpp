@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "jobs/layout.hpp"
+#include "faults/layout.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 enum class CommKind { lockstep, p2p, dp, world };
 inline constexpr std::size_t kCommKinds = 4;
@@ -47,4 +47,4 @@ struct RankStep {
 void run_step(const Layout& layout, const StepInputs& inputs, std::vector<double>& clock,
               std::vector<RankStep>& out);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

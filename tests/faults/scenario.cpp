@@ -1,4 +1,4 @@
-#include "jobs/scenario.hpp"
+#include "faults/scenario.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/robust.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -449,4 +449,4 @@ const Scenario& find_scenario(std::string_view name) {
   return *found;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -1,4 +1,4 @@
-#include "jobs/accuracy.hpp"
+#include "faults/accuracy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/robust.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::string accuracy_table(const std::vector<Row>& rows, bool misses) {
   return out;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -1,8 +1,8 @@
-#include "jobs/step_model.hpp"
+#include "faults/step_model.hpp"
 
 #include <algorithm>
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -169,4 +169,4 @@ void run_step(const Layout& layout, const StepInputs& inputs, std::vector<double
   StepRun(layout, inputs, clock, out).run();
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

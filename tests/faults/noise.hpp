@@ -6,7 +6,7 @@
 
 #include "base/robust.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 enum class Draw : std::uint64_t {
   rank_jitter = 1,
@@ -62,4 +62,4 @@ class Noise {
   std::uint64_t seed_;
 };
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

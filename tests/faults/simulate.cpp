@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "base/robust.hpp"
-#include "jobs/load.hpp"
-#include "jobs/record.hpp"
-#include "jobs/spec.hpp"
-#include "jobs/truth.hpp"
+#include "faults/load.hpp"
+#include "faults/record.hpp"
+#include "faults/spec.hpp"
+#include "faults/truth.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -132,4 +132,4 @@ JobSpec calibrated(JobSpec spec, double loss_share) {
   return spec;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -1,9 +1,9 @@
 // What the right diagnosis of a job is, from its spec alone.
 #pragma once
 
-#include "jobs/spec.hpp"
+#include "faults/spec.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 // Family, place, persistence and cause; no times.
 [[nodiscard]] Truth describe_truth(const JobSpec& spec);
@@ -11,4 +11,4 @@ namespace mfu::jobs {
 // Losses under the materiality make a healthy job; near it, both answers are right.
 void judge_size(const JobSpec& spec, Truth& truth);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "jobs/layout.hpp"
+#include "faults/layout.hpp"
 #include "mfu/analyze.hpp"
 #include "mfu/timings.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 // Seconds of one healthy rank. "Step compute" below means
 // microbatches x (forward + backward), without the optimizer.
@@ -141,4 +141,4 @@ struct Job {
 // (to a few percent of itself, where the fault can cost that much).
 [[nodiscard]] JobSpec calibrated(JobSpec spec, double loss_share);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -7,7 +7,7 @@
 
 #include "mfu/timings.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 // Every time x factor; the work is as it was.
 [[nodiscard]] RunTimings scaled(RunTimings run, double factor);
@@ -25,4 +25,4 @@ namespace mfu::jobs {
 // One data-parallel rank more, which does what the median rank does.
 [[nodiscard]] RunTimings with_typical_rank(const RunTimings& run);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

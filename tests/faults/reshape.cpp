@@ -1,4 +1,4 @@
-#include "jobs/reshape.hpp"
+#include "faults/reshape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "base/robust.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -111,4 +111,4 @@ RunTimings with_typical_rank(const RunTimings& run) {
   return out;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

@@ -7,7 +7,7 @@
 
 #include "mfu/timings.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 struct WriteOptions {
   std::string time_unit = "s";     // s, ms, us, ns
@@ -25,4 +25,4 @@ struct WriteOptions {
                                                 const WriteOptions& options = {},
                                                 std::size_t files = 1);
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults

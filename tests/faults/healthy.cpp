@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include "base/robust.hpp"
-#include "jobs/scenario.hpp"
+#include "faults/scenario.hpp"
 
-namespace mfu::jobs {
+namespace mfu::faults {
 
 namespace {
 
@@ -128,4 +128,4 @@ JobSpec healthy_spec(std::uint64_t seed, Layout layout) {
   return spec;
 }
 
-}  // namespace mfu::jobs
+}  // namespace mfu::faults
