@@ -9,6 +9,7 @@
 
 #include "faults/scenario.hpp"
 #include "faults/score.hpp"
+#include "faults/tally.hpp"
 
 namespace mfu::faults {
 
@@ -28,6 +29,7 @@ struct Row {
   std::vector<double> step_errors;  // of the runs whose recoverable step was given
   std::map<Family, int> verdicts;
   std::vector<Miss> misses;  // family, culprit or more than 10 % of the step wrong
+  Tally tally;
 };
 
 // The seed of the k-th job of a scenario: different for each, so that their layouts differ.

@@ -63,10 +63,20 @@ Layout draw_expert_parallel(std::uint64_t seed) {
 
 Layout draw_any(std::uint64_t seed) {
   Random random = stream(seed, 5);
-  const std::size_t which = random.below(3);
-  return which == 0   ? draw_data_parallel(seed)
-         : which == 1 ? draw_tensor_parallel(seed)
-                      : draw_pipeline(seed);
+  const std::size_t which = random.below(10);
+  return which < 3   ? draw_data_parallel(seed)
+         : which < 6 ? draw_tensor_parallel(seed)
+         : which < 9 ? draw_pipeline(seed)
+                     : draw_expert_parallel(seed);
+}
+
+Layout draw_large(std::uint64_t seed) {
+  Random random = stream(seed, 7);
+  Layout layout;
+  layout.tp = pick(random, std::array{1, 2, 8, 8});
+  layout.pp = pick(random, std::array{1, 1, 4, 8});
+  layout.dp = pick(random, std::array{512, 1024}) / layout.tp / layout.pp;
+  return layout;
 }
 
 JobSpec healthy_spec(std::uint64_t seed, Layout layout) {
@@ -75,7 +85,9 @@ JobSpec healthy_spec(std::uint64_t seed, Layout layout) {
   spec.seed = seed;
   spec.layout = layout;
   spec.steps = pick(random, std::array{20, 24, 32, 48, 60, 60, 100, 200});
-  if (layout.ranks() >= 128 && spec.steps > 60) spec.steps = 60;  // time of the tests
+  // Time of the tests.
+  if (layout.ranks() >= 128 && spec.steps > 60) spec.steps = 60;
+  if (layout.ranks() >= 512 && spec.steps > 24) spec.steps = 24;
   spec.first_step_id = pick(random, std::array{0, 1, 20, 1000});
   spec.step_stride = pick(random, std::array{1, 1, 1, 10});
 
@@ -83,6 +95,7 @@ JobSpec healthy_spec(std::uint64_t seed, Layout layout) {
   pace.microbatches = layout.pp > 1 ? layout.pp * pick(random, std::array{1, 2, 2, 4, 4})
                                     : pick(random, std::array{1, 1, 2, 4, 8});
   if (pace.microbatches > 16 && layout.ranks() >= 64) pace.microbatches = 16;
+  if (pace.microbatches > 4 && layout.ranks() >= 512) pace.microbatches = layout.pp > 4 ? 8 : 4;
   pace.forward_seconds = std::exp(between(random, std::log(0.01), std::log(0.3)));
   pace.backward_ratio = between(random, 1.7, 2.3);
   pace.optimizer_share = between(random, 0.01, 0.04);
@@ -121,6 +134,7 @@ JobSpec healthy_spec(std::uint64_t seed, Layout layout) {
   how.one_per_lockstep_group = layout.tp > 1 && random.uniform() < 0.15;
   how.coords_per_rank = random.uniform() < 0.5;
   how.missing_samples = random.uniform() < 0.1 ? 0.002 : 0.0;
+  how.missing_ranks = layout.ranks() >= 32 && random.uniform() < 0.1 ? 0.03 : 0.0;
 
   spec.efficiency = between(random, 0.52, 0.72);
   if (random.uniform() < 0.2) spec.chip.clear();

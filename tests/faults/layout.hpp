@@ -16,6 +16,7 @@ struct Layout {
   int dp = 8;
   int pp = 1;
   bool pipeline_inside = false;  // rank order tp-ep-pp-dp: a pipeline's stages are neighbours
+  bool lanes_outside = false;    // one stage: rank order dp-ep, an expert's replicas are neighbours
   int gpus_per_node = 8;
 
   [[nodiscard]] int lanes() const noexcept { return tp * ep; }
@@ -26,15 +27,20 @@ struct Layout {
   [[nodiscard]] int unit(int dp_index, int stage) const noexcept { return dp_index * pp + stage; }
   [[nodiscard]] int rank(int dp_index, int stage, int lane) const noexcept {
     const int outer = pipeline_inside ? dp_index * pp + stage : stage * dp + dp_index;
-    return outer * lanes() + lane;
+    return lanes_outside ? lane * units() + outer : outer * lanes() + lane;
   }
-  [[nodiscard]] int lane_of(int rank) const noexcept { return rank % lanes(); }
+  [[nodiscard]] int lane_of(int rank) const noexcept {
+    return lanes_outside ? rank / units() : rank % lanes();
+  }
+  [[nodiscard]] int outer_of(int rank) const noexcept {
+    return lanes_outside ? rank % units() : rank / lanes();
+  }
   [[nodiscard]] int dp_of(int rank) const noexcept {
-    const int outer = rank / lanes();
+    const int outer = outer_of(rank);
     return pipeline_inside ? outer / pp : outer % dp;
   }
   [[nodiscard]] int stage_of(int rank) const noexcept {
-    const int outer = rank / lanes();
+    const int outer = outer_of(rank);
     return pipeline_inside ? outer % pp : outer / dp;
   }
   [[nodiscard]] int node_of(int rank) const noexcept { return rank / gpus_per_node; }
@@ -50,6 +56,11 @@ struct Layout {
   // A stage that fills exactly one node: its slowness cannot be told from the node's.
   [[nodiscard]] bool stage_is_node() const noexcept {
     return pp > 1 && !pipeline_inside && dp * lanes() == gpus_per_node;
+  }
+
+  // All replicas of one expert fill exactly one node.
+  [[nodiscard]] bool expert_is_node() const noexcept {
+    return ep > 1 && lanes_outside && units() == gpus_per_node;
   }
 
   [[nodiscard]] std::vector<int> ranks_of_node(int node) const;

@@ -24,6 +24,10 @@ std::vector<bool> gate(const Fault& fault, std::size_t number, int steps, const 
     case When::onset:
       for (int step = 0; step < std::min(steps, fault.onset); ++step) on[index(step)] = false;
       break;
+    case When::listed:
+      on.assign(index(steps), false);
+      for (const int step : fault.listed) on[index(step)] = true;
+      break;
     case When::periodic: {
       const int phase = static_cast<int>(noise.bits(Draw::phase, number) %
                                          static_cast<std::uint64_t>(fault.period));

@@ -55,7 +55,9 @@ int print_accuracy(const std::vector<std::string>& arguments) {
     if (arguments.size() > 3 && each.name != arguments[3]) continue;
     rows.push_back(accuracy(each, first, count, mfu::DiagnoseOptions{}));
   }
-  std::fputs(accuracy_table(rows, true).c_str(), stdout);
+  Tally all;
+  for (const Row& row : rows) all.add(row.tally);
+  std::fputs((accuracy_table(rows, true) + "\n" + tally_table(all)).c_str(), stdout);
   return 0;
 }
 

@@ -26,6 +26,7 @@ enum class Draw : std::uint64_t {
   telemetry,
   phase,
   missing,
+  missing_rank,
 };
 
 class Noise {

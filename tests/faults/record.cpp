@@ -1,6 +1,8 @@
 #include "faults/record.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -34,10 +36,35 @@ bool kind_exists(std::size_t kind, const Layout& layout) {
 }  // namespace
 
 std::vector<int> recorded_ranks(const JobSpec& spec) {
-  std::vector<int> ranks;
+  const Recording& how = spec.recording;
+  const Noise noise(spec.seed);
+  const auto at_fault = [&](int rank) {
+    return std::any_of(spec.faults.begin(), spec.faults.end(), [&](const Fault& fault) {
+      return fault.place == (fault.kind == FaultKind::slow_node ? spec.layout.node_of(rank) : rank);
+    });
+  };
+  std::vector<int> eligible;
   for (int rank = 0; rank < spec.layout.ranks(); ++rank) {
-    if (spec.recording.one_per_lockstep_group && spec.layout.lane_of(rank) != 0) continue;
-    ranks.push_back(rank);
+    if (how.one_per_lockstep_group && spec.layout.lane_of(rank) != 0) continue;
+    eligible.push_back(rank);
+  }
+  if (how.only_rank_0) return {eligible.front()};
+  // The ranks whose numbers come first in a shuffle are the missing ones.
+  std::vector<int> shuffled = eligible;
+  std::sort(shuffled.begin(), shuffled.end(), [&](int a, int b) {
+    return noise.bits(Draw::missing_rank, static_cast<std::uint64_t>(a)) <
+           noise.bits(Draw::missing_rank, static_cast<std::uint64_t>(b));
+  });
+  const double share = how.missing_ranks * static_cast<double>(eligible.size());
+  auto left = static_cast<std::size_t>(std::ceil(share - 1e-9));
+  std::vector<int> missing;
+  for (const int rank : shuffled) {
+    if (missing.size() == left) break;
+    if (!at_fault(rank)) missing.push_back(rank);
+  }
+  std::vector<int> ranks;
+  for (const int rank : eligible) {
+    if (std::find(missing.begin(), missing.end(), rank) == missing.end()) ranks.push_back(rank);
   }
   return ranks;
 }
@@ -97,6 +124,9 @@ void Recorder::describe() {
   }
   run_.waits_in = spec_.recording.waits_in;
   run_.waits_in_given = true;
+  if (layout.lanes_outside) {
+    run_.parallelism.order = {Axis::tp, Axis::cp, Axis::dp, Axis::ep, Axis::pp};
+  }
   for (int step = 0; step < spec_.steps; ++step) {
     run_.steps.push_back(spec_.first_step_id + spec_.step_stride * step);
   }

@@ -15,7 +15,13 @@ struct Scenario {
   JobSpec (*draw)(std::uint64_t seed);  // calibrated where the kind has a loss
 };
 
-[[nodiscard]] std::span<const Scenario> scenarios() noexcept;
+[[nodiscard]] std::span<const Scenario> scenarios();
+// Its parts, in that order.
+[[nodiscard]] std::span<const Scenario> healthy_scenarios() noexcept;
+[[nodiscard]] std::span<const Scenario> place_scenarios() noexcept;
+[[nodiscard]] std::span<const Scenario> work_scenarios() noexcept;
+[[nodiscard]] std::span<const Scenario> common_scenarios() noexcept;
+[[nodiscard]] std::span<const Scenario> unsure_scenarios() noexcept;
 
 // Throws std::out_of_range for a name that is not in the list.
 [[nodiscard]] const Scenario& find_scenario(std::string_view name);
@@ -26,6 +32,7 @@ struct Scenario {
 [[nodiscard]] Layout draw_tensor_parallel(std::uint64_t seed);
 [[nodiscard]] Layout draw_pipeline(std::uint64_t seed);
 [[nodiscard]] Layout draw_expert_parallel(std::uint64_t seed);
-[[nodiscard]] Layout draw_any(std::uint64_t seed);  // of the first three
+[[nodiscard]] Layout draw_large(std::uint64_t seed);  // 512 or 1,024 ranks
+[[nodiscard]] Layout draw_any(std::uint64_t seed);    // of the first four
 
 }  // namespace mfu::faults

@@ -1,6 +1,7 @@
 #include "faults/score.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +15,28 @@ namespace {
 bool nobody(const Culprits& culprits) {
   return culprits.ranks.empty() && culprits.nodes.empty() && culprits.stages.empty() &&
          culprits.groups.empty();
+}
+
+constexpr double kMaterial = 0.06;  // surely above DiagnoseOptions::materiality
+
+// An abstention, or a hedged verdict, that says what the data lack.
+bool says_why(const Diagnosis& diagnosis) {
+  constexpr std::array kReasons{FactKind::coincides,     FactKind::few_steps,
+                                FactKind::few_ranks,     FactKind::one_rank,
+                                FactKind::waits_unsplit, FactKind::slow_everywhere,
+                                FactKind::unexplained,   FactKind::overexplained,
+                                FactKind::not_judged,    FactKind::below_materiality};
+  const auto& facts = diagnosis.verdict.facts;
+  return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
+    return std::find(kReasons.begin(), kReasons.end(), fact.kind) != kReasons.end();
+  });
+}
+
+bool prices_jitter(const Diagnosis& diagnosis) {
+  const auto& findings = diagnosis.findings;
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.cause == Cause::jitter && finding.loss_seconds > 0.0 && nobody(finding.culprits);
+  });
 }
 
 // The index that a group's name gives for an axis ("dp group of tp=3 pp=0"); -1: none.
@@ -52,21 +75,34 @@ bool names(const Culprits& told, const Job& job) {
   return told_ranks(told, job) == wanted;
 }
 
+bool counts(const Truth& truth) {
+  constexpr double kLeastLoss = 0.06;
+  const bool fault = truth.family != Family::healthy && truth.family != Family::inconclusive;
+  return truth.decidable && fault && truth.loss_share >= kLeastLoss;
+}
+
+bool has_culprit(const Truth& truth) {
+  if (!counts(truth) || truth.family == Family::mixed) return false;
+  if (truth.cause == Cause::data_shard || truth.cause == Cause::expert_load) return false;
+  return !nobody(truth.culprits);
+}
+
 Score score(const Diagnosis& diagnosis, const Job& job) {
   const Truth& truth = job.truth;
   const Verdict& verdict = diagnosis.verdict;
   Score out;
   out.family = std::find(truth.accepted.begin(), truth.accepted.end(), verdict.family) !=
                truth.accepted.end();
-  // Jitter at scale can cost more than 5 % in a job where nothing is broken: saying so, and naming
-  // nobody, is jitter that nobody is blamed for, and no false alarm.
-  const bool only_jitter =
-      truth.family == Family::healthy && verdict.cause == Cause::jitter && nobody(verdict.culprits);
-  out.family = out.family || only_jitter;
   out.family_exact = verdict.family == truth.family;
-  const bool sick =
-      !only_jitter && verdict.family != Family::healthy && verdict.family != Family::inconclusive;
+  out.abstained = verdict.family == Family::inconclusive;
+  out.reasoned = says_why(diagnosis);
+  const bool sick = !out.abstained && verdict.family != Family::healthy;
   out.false_alarm = truth.family == Family::healthy && !out.family && sick;
+  // Jitter that costs something has its price among the findings, and nobody's name.
+  if (truth.cause == Cause::jitter && truth.loss_share >= kMaterial) {
+    out.family = out.family && prices_jitter(diagnosis);
+    out.family_exact = out.family;
+  }
   // Where the data cannot tell, an answer that names another accepted family has its own culprits,
   // and an abstention may name suspects. Uneven shards may be pointed at, or not.
   const bool free = !truth.decidable || truth.cause == Cause::data_shard ||

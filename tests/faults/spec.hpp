@@ -63,17 +63,19 @@ enum class FaultKind {
   jitter,                  // iid, sigma = size, per rank and step
 };
 
-enum class When { always, onset, periodic, random };
+enum class When { always, onset, periodic, random, listed };
 
 struct Fault {
   FaultKind kind = FaultKind::slow_rank;
   double size = 0.3;
   int place = 0;
   When when = When::always;
-  int onset = 0;       // index of the first slow step
-  int period = 8;      // periodic: every `period` steps, for `length` steps
-  int length = 1;      // steps of an episode; random: mean
-  double duty = 0.15;  // random: share of the steps
+  int onset = 0;                 // index of the first slow step
+  int period = 8;                // periodic: every `period` steps, for `length` steps
+  int length = 1;                // steps of an episode; random: mean
+  double duty = 0.15;            // random: share of the steps
+  std::vector<int> listed = {};  // listed: indices of the steps
+  bool minor = false;            // a second fault that costs far less than the first
 };
 
 struct Recording {
@@ -86,6 +88,8 @@ struct Recording {
   bool one_per_lockstep_group = false;  // only lane 0 is recorded
   bool coords_per_rank = false;         // else the sizes alone
   double missing_samples = 0.0;         // share of rank-steps without any value
+  double missing_ranks = 0.0;           // share of the ranks that nobody recorded, none at fault
+  bool only_rank_0 = false;
 };
 
 struct JobSpec {

@@ -11,6 +11,8 @@ namespace mfu::faults {
 
 namespace {
 
+constexpr double kSurelyExposed = 0.09;  // of the step: above what healthy jobs expose
+
 void undecided(Truth& truth, std::vector<Family> also, std::string why) {
   truth.decidable = false;
   truth.why = std::move(why);
@@ -48,6 +50,7 @@ Persistence persistence_of(const Fault& fault) {
       return Persistence::onset;
     case When::periodic:
     case When::random:
+    case When::listed:
       return Persistence::bursts;
   }
   return Persistence::steady;
@@ -59,9 +62,17 @@ bool stalls_are_own(const JobSpec& spec) {
   return spec.layout.pp == 1 || !spec.recording.bubbles_in_stall;
 }
 
+// Is there more than one set of ranks that move gradients, or more than one lock-step group?
+bool several_groups(const Layout& layout) { return layout.dp_groups() > 1 || layout.lanes() > 1; }
+
 // Is each group's transfer known?
 bool transfers_are_known(const JobSpec& spec) {
   return spec.recording.by_group || spec.recording.waits_in != WaitsIn::comm;
+}
+
+bool moves_data(FaultKind kind) {
+  return kind == FaultKind::slow_dp_group || kind == FaultKind::slow_lockstep_group ||
+         kind == FaultKind::slow_dp_transfer || kind == FaultKind::slow_lockstep_transfer;
 }
 
 void describe_stall(const JobSpec& spec, const Fault& fault, Truth& truth) {
@@ -73,16 +84,17 @@ void describe_stall(const JobSpec& spec, const Fault& fault, Truth& truth) {
   truth.accepted = {Family::stall};
   if (fault.kind == FaultKind::gc_pauses) {
     truth.persistence = Persistence::bursts;
-    if (!stalls_are_own(spec) || spec.recording.one_per_lockstep_group) {
+    if (spec.recording.one_per_lockstep_group) {
+      undecided(truth, {Family::inconclusive, Family::straggler, Family::communication},
+                "the rank that paused is not recorded: its pause is its peers' waiting");
+    } else if (!stalls_are_own(spec)) {
       undecided(truth, {Family::inconclusive, Family::straggler},
-                "waits are recorded as stalls, or the rank that paused is not recorded");
+                "waits are recorded as stalls: who stalled cannot be told");
     }
   }
   if (fault.kind == FaultKind::input_stall_stage0) {
     truth.locality = Locality::stage;
-    truth.culprits.stages = {0};
-    undecided(truth, {Family::inconclusive, Family::straggler, Family::imbalance},
-              "only the first stage reads input");
+    if (stalls_are_own(spec)) truth.culprits.stages = {0};
   }
 }
 
@@ -114,13 +126,17 @@ void describe_transfer(const JobSpec& spec, const Fault& fault, Truth& truth) {
           " pp=" + std::to_string(fault.place / layout.groups_per_stage())};
     }
   }
-  if (groups > 1 && !transfers_are_known(spec)) {
-    undecided(truth, {Family::communication, Family::inconclusive, Family::straggler},
-              "no group ids: a slow link and slow communication everywhere look the same");
-  } else if (groups == 1 && (one_place || fault.when != When::always)) {
-    undecided(truth, {Family::communication, Family::inconclusive, Family::straggler},
-              "one ring over all ranks: its slowest link slows every rank alike");
-  } else if (fault.when != When::always && !one_place) {
+  const bool bursts = fault.when != When::always && fault.when != When::onset;
+  if (several_groups(layout) && !transfers_are_known(spec)) {
+    abstain(truth, "no group ids: a slow link and slow communication everywhere look the same");
+  } else if (groups == 1 && bursts) {
+    // The framework does the same in every step: what comes and goes is the network's. Which of
+    // the ring's links it is cannot be seen.
+    truth.family = Family::straggler;
+    truth.accepted = {truth.family};
+    truth.locality = Locality::link;
+    truth.cause = Cause::link;
+  } else if (bursts && !one_place) {
     undecided(truth, {Family::communication, Family::inconclusive, Family::straggler},
               "bursts of slow communication everywhere: the fabric, but no place");
   }
@@ -136,12 +152,11 @@ void describe_compute(const JobSpec& spec, const Fault& fault, Truth& truth) {
     name_ranks(spec, layout.ranks_of_node(fault.place), truth);
     if (layout.stage_is_node()) {
       abstain(truth, "the node is a stage");
+    } else if (layout.expert_is_node()) {
+      abstain(truth, "the node is an expert");
     } else if (layout.pp > 1 && !layout.pipeline_inside &&
                layout.dp * layout.lanes() <= layout.gpus_per_node) {
       undecided(truth, {Family::imbalance, Family::inconclusive}, "a node is whole stages");
-    } else if (layout.nodes() < 4) {
-      undecided(truth, {Family::imbalance, Family::inconclusive},
-                "too few nodes to say which is the usual one");
     }
     return;
   }
@@ -183,6 +198,7 @@ void describe_imbalance(const JobSpec& spec, const Fault& fault, Truth& truth) {
     case FaultKind::expert_load:
       truth.locality = Locality::group;
       truth.cause = Cause::expert_load;
+      if (layout.expert_is_node()) abstain(truth, "the expert is a node");
       break;
     case FaultKind::expert_drift:
       truth.cause = Cause::expert_load;
@@ -255,7 +271,9 @@ Truth describe_truth(const JobSpec& spec) {
       truth.cause = Cause::jitter;
       break;
   }
-  if (spec.faults.size() > 1) {
+  if (spec.faults.size() > 1 && spec.faults[1].minor) {
+    truth.accepted.push_back(Family::mixed);
+  } else if (spec.faults.size() > 1) {
     JobSpec other = spec;
     other.faults = {spec.faults[1]};
     const Truth second = describe_truth(other);
@@ -266,17 +284,24 @@ Truth describe_truth(const JobSpec& spec) {
     truth.family = Family::mixed;
     truth.accepted = std::move(accepted);
   }
+  const std::size_t recorded = recorded_ranks(spec).size();
+  const int eligible =
+      spec.recording.one_per_lockstep_group ? spec.layout.units() : spec.layout.ranks();
+  if (recorded == 1) {
+    abstain(truth, "one rank");
+  } else if (static_cast<double>(recorded) < 0.9 * static_cast<double>(eligible)) {
+    abstain(truth, "too few ranks");
+  } else if (spec.steps - spec.noise.warmup_steps < 8) {
+    abstain(truth, "too few steps");
+  }
   return truth;
 }
 
 void judge_size(const JobSpec& spec, Truth& truth) {
-  // Where a slow link looks like slow communication everywhere, the latter's higher bar holds.
-  const auto accepts = [&](Family family) {
-    return std::find(truth.accepted.begin(), truth.accepted.end(), family) != truth.accepted.end();
-  };
-  if (!truth.decidable && accepts(Family::communication) && truth.loss_share < 0.17) {
-    truth.accepted.push_back(Family::healthy);
-  }
+  // A slow link that cannot be told from transfer that healthy jobs expose as well.
+  const bool unseen_link =
+      !spec.faults.empty() && moves_data(spec.faults.front().kind) && !truth.decidable;
+  if (unseen_link && truth.loss_share < kSurelyExposed) truth.accepted.push_back(Family::healthy);
   if (spec.faults.empty() || truth.family == Family::healthy || truth.family == Family::mixed) {
     return;
   }
@@ -290,7 +315,7 @@ void judge_size(const JobSpec& spec, Truth& truth) {
     return;
   }
   std::vector<Family> accepted{Family::healthy};
-  if (spec.chip.empty()) accepted.push_back(Family::inconclusive);
+  if (spec.chip.empty() || unseen_link) accepted.push_back(Family::inconclusive);
   truth.accepted = std::move(accepted);
   truth.family = Family::healthy;
   truth.locality = Locality::none;
