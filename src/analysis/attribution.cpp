@@ -128,11 +128,13 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   for (std::size_t s = 0; s < job.steps(); ++s) {
     result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
   }
-  // For the slow-link rule alone: the same seconds seen along the tensor-parallel groups.
-  if (job.run().parallelism[Axis::tp].value_or(1) > 1) {
-    auto groups = job.groups_along(Axis::tp);
+  // For the slow-link rule alone: the same seconds seen along the groups that run in lock-step.
+  for (const Axis axis : {Axis::tp, Axis::cp, Axis::ep}) {
+    if (job.run().parallelism[axis].value_or(1) < 2) continue;
+    auto groups = job.groups_along(axis);
     if (groups.size() > 1 && groups.size() < job.ranks()) {
-      result.kinds.push_back(per_group(job, comm, "tp", std::move(groups), Take::median));
+      result.kinds.push_back(
+          per_group(job, comm, std::string(to_string(axis)), std::move(groups), Take::median));
     }
   }
 }

@@ -1,6 +1,7 @@
 // Rules on uneven work: pipeline stages, data shards, sequence lengths that move from rank to rank.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/candidate.hpp"
 #include "base/robust.hpp"
@@ -13,7 +14,9 @@ constexpr double kLeastShare = 0.005;         // of the step
 constexpr double kHeavyStage = 1.05;          // times the median of the other stages
 constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
 constexpr double kLengthsVariation = 0.03;    // coefficient of variation of a rank's forward
-constexpr double kJitterVariation = 0.03;
+constexpr double kJitterVariation = 0.03;     // of a rank's compute: shards that stay, beside it
+constexpr double kMostJitter = 0.035;         // the same, where nothing stays
+constexpr double kJitterTail = 1.5;           // times what normal jitter would cost
 constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which it is replayed
 constexpr int kReplays = 64;
 constexpr std::size_t kMostPipelines = 16;  // replayed side by side
@@ -215,7 +218,7 @@ void describe_place(const Job& job, const LogicalPlace& place, Candidate& candid
   if (place.axis == Axis::ep) finding.cause = Cause::expert_load;
   if (place.axis == Axis::cp || place.axis == Axis::tp) finding.cause = Cause::none;
   if (!place.one_node) return;
-  candidate.confounded = true;
+  candidate.alike = {Family::imbalance, Family::straggler};
   for (std::size_t r = 0; r < job.ranks(); ++r) {
     if (job.run().ranks[r].coords[place.axis] != place.index) continue;
     const std::string& node = job.nodes()[static_cast<std::size_t>(job.node_of(r))].name;
@@ -223,6 +226,37 @@ void describe_place(const Job& job, const LogicalPlace& place, Candidate& candid
     finding.facts.push_back({FactKind::coincides, 0, 0, -1, 0, name + " and node " + node});
     return;
   }
+}
+
+// The largest of n standard normal values, on average (Cramer 1946, section 28.6).
+double expected_largest(std::size_t n) {
+  if (n < 2) return 0.0;
+  constexpr double kPi = 3.14159265358979323846;
+  constexpr double kEuler = 0.57721566490153286;
+  const double a = std::sqrt(2.0 * std::log(static_cast<double>(n)));
+  return a - (2.0 * std::log(a) - std::log(2.0) + std::log(4.0 * kPi)) / (2.0 * a) + kEuler / a;
+}
+
+// Every rank strays a little, independently, and the job waits for the slowest of many: the more
+// ranks, the more it costs, and nobody is to blame. It has a price and is no fault: never material.
+void describe_jitter(RuleContext& context, const Scenario& base, Candidate& candidate) {
+  const Job& job = context.job();
+  const double variation = compute_variation(context, base);
+  if (!(variation < kMostJitter)) return;
+  const double level = mean(rank_means(context, base));
+  const double price = expected_largest(job.ranks()) * variation * level;
+  const double cost = mean(candidate.loss) - mean(base.spread);
+  if (cost > kJitterTail * price) return;
+  if (mean(base.spread) > candidate.materiality * context.mean_step()) return;
+  Finding& finding = candidate.finding;
+  finding.cause = Cause::jitter;
+  finding.facts.push_back({FactKind::jitter,
+                           mean(candidate.loss),
+                           variation,
+                           static_cast<std::int64_t>(job.ranks()),
+                           0,
+                           {}});
+  candidate.materiality = std::numeric_limits<double>::infinity();
 }
 
 struct HeavyStages {
@@ -276,7 +310,9 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
                            static_cast<std::int64_t>(levels.size()),
                            {}});
   const bool alike = stretched_alike(job, stages.heavy, finding);
-  candidate.confounded = one_physical_place(job, finding.culprits.stages, finding) && alike;
+  if (one_physical_place(job, finding.culprits.stages, finding) && alike) {
+    candidate.alike = {Family::imbalance, Family::straggler};
+  }
 }
 
 // The same seconds, were the heavy stages slow hardware that is put right.
@@ -308,7 +344,7 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
   candidate.materiality = context.options.materiality;
   candidate.finding.family = Family::imbalance;
   describe_stages(context, stages, levels, candidate);
-  if (!candidate.confounded) return false;
+  if (candidate.alike.empty()) return false;
   candidate.loss = saved_by_peers_level(context, stages, levels);
   if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
   candidate.on.assign(context.job().steps(), true);
@@ -451,8 +487,8 @@ void find_imbalance(RuleContext& context) {
       if (lengths.known && lengths.correlation >= kLengthsCorrelation &&
           lengths.variation >= kLengthsVariation) {
         finding.cause = Cause::data_lengths;
-      } else if (compute_variation(context, base) < kJitterVariation) {
-        finding.cause = Cause::jitter;
+      } else {
+        describe_jitter(context, base, candidate);
       }
     } else {
       finding.persistence = Persistence::steady;

@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kBurstFloor = 0.05;   // of the step
 constexpr double kLeastShare = 0.005;  // of the step: smaller losses are not worth a finding
+// Healthy jobs expose less than this share of the step. Above it a slow link can be among transfer
+// whose groups are not known.
+constexpr double kUnplacedShare = 0.08;
 
 bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
   return mean(loss) > kLeastShare * context.mean_step();
@@ -103,6 +106,46 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
                     context.model.steps_under(without));
 }
 
+// How far the recording shows which groups the transfer belongs to.
+enum class Groups {
+  told_apart,  // several, each with its own seconds
+  one_ring,    // all ranks are in one group: there is nothing to tell apart
+  unknown,     // several groups, but waits and transfer of all in one bucket
+};
+
+Groups groups_of(const RuleContext& context) {
+  const Job& job = context.job();
+  const auto& sizes = job.run().parallelism;
+  const bool lockstep = sizes[Axis::tp].value_or(1) > 1 || sizes[Axis::cp].value_or(1) > 1 ||
+                        sizes[Axis::ep].value_or(1) > 1;
+  if (job.stages() == 1 && !lockstep) return Groups::one_ring;
+  const auto& kinds = context.model.attribution().kinds;
+  const bool several = std::any_of(kinds.begin(), kinds.end(),
+                                   [](const TransferKind& kind) { return kind.groups.size() > 1; });
+  return several ? Groups::told_apart : Groups::unknown;
+}
+
+// Transfer that comes and goes. What the job does is the same in every step, so this is the
+// network's doing. Where all ranks are in one ring one bad place in it slows everybody alike.
+void describe_transfer_bursts(const RuleContext& context, Groups groups, Candidate& candidate) {
+  Finding& finding = candidate.finding;
+  if (groups == Groups::one_ring) {
+    finding.family = Family::straggler;
+    finding.locality = Locality::link;
+    finding.cause = Cause::link;
+    for (const Group& group : context.job().groups_along(Axis::dp)) {
+      finding.culprits.groups.push_back(group.name);
+    }
+    return;
+  }
+  finding.family = Family::communication;
+  finding.locality = Locality::all;
+  if (groups == Groups::unknown) {
+    candidate.alike = {Family::straggler, Family::communication};
+    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  }
+}
+
 }  // namespace
 
 void find_common_stall(RuleContext& context) {
@@ -187,19 +230,16 @@ void find_exposed_transfer(RuleContext& context) {
   const BurstSplit split = split_bursts(transfer, kBurstFloor * context.mean_step());
   std::vector<double> level = difference(transfer, split.excess);
   const double share = mean(transfer) / context.mean_step();
-  const bool told_apart = context.model.attribution().kinds.empty() == false &&
-                          context.model.attribution().kinds.front().groups.size() > 2;
+  const Groups groups = groups_of(context);
 
   if (worth_a_finding(context, split.excess)) {
     Candidate candidate;
     candidate.materiality = context.options.materiality;
     Finding& finding = candidate.finding;
-    finding.family = Family::communication;
-    finding.locality = Locality::all;
+    describe_transfer_bursts(context, groups, candidate);
     finding.persistence = Persistence::bursts;
     finding.period_steps = period_of(split.on, context.step_ids);
     add_burst_fact(finding, split, job.steps());
-    if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
     candidate.loss = saved_without(context, split.excess);
     candidate.on = split.on;
     context.found.push_back(std::move(candidate));
@@ -227,7 +267,13 @@ void find_exposed_transfer(RuleContext& context) {
     candidate.on = course.on;
     candidate.materiality = context.options.materiality;
   }
-  if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  if (groups != Groups::told_apart) {
+    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  }
+  if (groups == Groups::unknown) {
+    candidate.alike = {Family::communication, Family::straggler};
+    candidate.materiality = std::min(candidate.materiality, kUnplacedShare);
+  }
   if (candidate.on.empty()) candidate.on.assign(job.steps(), true);
   candidate.loss = saved_without(context, level);
   context.found.push_back(std::move(candidate));

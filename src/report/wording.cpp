@@ -322,6 +322,11 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::step_uneven:
       return fmt::format("the ranks' own step times differ by {} (median over the steps)",
                          format_percent(fact.a));
+    case FactKind::jitter:
+      return fmt::format(
+          "ranks stray by {} at random; waiting for the slowest of {} costs {} a step, and it is "
+          "nobody's fault",
+          format_percent(fact.b), fact.count, a);
     case FactKind::waits_unsplit:
       return "idle ranks were recorded alike: own stall and waiting cannot be told apart";
   }

@@ -91,7 +91,7 @@ Row accuracy(const Scenario& scenario, std::uint64_t first, int count,
     Notes notes;
     const Diagnosis diagnosis = diagnose(job.run, options, notes);
     const Score result = score(diagnosis, job);
-    row.tally.add(job.truth, diagnosis.verdict, result);
+    row.tally.add(!job.spec.faults.empty(), job.truth, diagnosis.verdict, result);
     ++row.runs;
     row.family += result.family ? 1 : 0;
     row.family_exact += result.family_exact ? 1 : 0;

@@ -56,7 +56,7 @@ std::vector<int> recorded_ranks(const JobSpec& spec) {
            noise.bits(Draw::missing_rank, static_cast<std::uint64_t>(b));
   });
   const double share = how.missing_ranks * static_cast<double>(eligible.size());
-  auto left = static_cast<std::size_t>(std::ceil(share - 1e-9));
+  auto left = static_cast<std::size_t>(std::lround(share));
   std::vector<int> missing;
   for (const int rank : shuffled) {
     if (missing.size() == left) break;

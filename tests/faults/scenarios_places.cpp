@@ -178,6 +178,10 @@ JobSpec rank_30_percent_8_steps(std::uint64_t seed) {
 JobSpec rank_8_percent_24_steps(std::uint64_t seed) {
   Dice dice(seed);
   JobSpec spec = of_64(seed, 24);
+  // Compute is nearly all of the step, and the other 63 do not hide a third of the excess.
+  spec.noise.rank_jitter = dice.between(0.002, 0.005);
+  spec.noise.chunk_jitter = dice.between(0.002, 0.006);
+  spec.noise.silicon = dice.between(0.001, 0.003);
   spec.faults = {of(FaultKind::slow_rank, any_rank(spec, dice))};
   spec.faults[0].size = 0.08;
   return named(std::move(spec), "rank-8-percent-24-steps");

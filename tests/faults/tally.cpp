@@ -25,8 +25,12 @@ std::string short_name(Family family) {
 
 }  // namespace
 
-void Tally::add(const Truth& truth, const Verdict& verdict, const Score& score) {
+void Tally::add(bool fault, const Truth& truth, const Verdict& verdict, const Score& score) {
   ++confusion[{truth.family, verdict.family}];
+  if (fault && truth.family == Family::healthy && truth.cause != Cause::jitter) {
+    small.add(score.family);
+    return;
+  }
   if (truth.family == Family::healthy) {
     calm.add(!score.false_alarm);
     healthy.add(score.family);
@@ -52,6 +56,7 @@ void Tally::add(const Tally& other) {
   step.add(other.step);
   calm.add(other.calm);
   healthy.add(other.healthy);
+  small.add(other.small);
   abstention.add(other.abstention);
   hedge.add(other.hedge);
   for (const auto& [pair, count] : other.confusion) confusion[pair] += count;
@@ -64,6 +69,7 @@ std::string tally_table(const Tally& tally) {
   add_line(out, "step after the fix within 10 % of the twin's", tally.step);
   add_line(out, "healthy jobs that are not accused", tally.calm);
   add_line(out, "healthy jobs that are called healthy", tally.healthy);
+  add_line(out, "jobs with a fault too small to count: no verdict", tally.small);
   add_line(out, "undecidable jobs: abstained, and said why", tally.abstention);
   add_line(out, "ambiguous jobs: an accepted answer, and its doubt", tally.hedge);
   std::array<char, 40> cell{};

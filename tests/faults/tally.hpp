@@ -34,11 +34,13 @@ struct Tally {
   Share step;        // of those in the step families: within 10 % of the fault-free twin
   Share calm;        // of the healthy jobs: not accused (healthy or abstained)
   Share healthy;     // of the healthy jobs: called healthy
+  Share small;       // of the faults that cost too little: called healthy
   Share abstention;  // of the jobs where only an abstention is right: abstained, and said why
   Share hedge;       // of the other undecidable jobs: an accepted family, and said what is lacking
   std::map<std::pair<Family, Family>, int> confusion;  // (true, told)
 
-  void add(const Truth& truth, const Verdict& verdict, const Score& score);
+  // `fault`: the job has one, if perhaps too small a one to count.
+  void add(bool fault, const Truth& truth, const Verdict& verdict, const Score& score);
   void add(const Tally& other);
 };
 

@@ -136,6 +136,7 @@ void describe_transfer(const JobSpec& spec, const Fault& fault, Truth& truth) {
     truth.accepted = {truth.family};
     truth.locality = Locality::link;
     truth.cause = Cause::link;
+    name_ranks(spec, layout.ranks_of_dp_group(0), truth);
   } else if (bursts && !one_place) {
     undecided(truth, {Family::communication, Family::inconclusive, Family::straggler},
               "bursts of slow communication everywhere: the fabric, but no place");
