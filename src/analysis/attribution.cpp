@@ -139,6 +139,53 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   }
 }
 
+// A stage of a pipeline that computes less than usual in a step waits more in it, and the bucket
+// that holds the waits shows that, whatever else it holds. Lock-step peers count as one.
+bool absorbs_waits(const Job& job, bool stall) {
+  constexpr double kLeast = 0.25;
+  const auto units = static_cast<std::size_t>(job.pipelines() * job.stages());
+  Column compute(job.steps(), units);
+  Column bucket(job.steps(), units);
+  std::vector<double> members(units, 0.0);
+  const auto unit_of = [&](std::size_t r) {
+    return static_cast<std::size_t>(job.pipeline_of(r) * job.stages() + job.stage_of(r));
+  };
+  for (std::size_t r = 0; r < job.ranks(); ++r) members[unit_of(r)] += 1.0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto c = job.compute(s);
+    const auto b = stall ? job.stall(s) : job.comm(s);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      double& longest = compute.at(s, unit_of(r));
+      longest = std::max(longest, c[r]);
+      bucket.at(s, unit_of(r)) += b[r] / members[unit_of(r)];
+    }
+  }
+  std::vector<double> usual(job.steps());
+  std::vector<double> c;
+  std::vector<double> b;
+  for (Column* column : {&compute, &bucket}) {
+    for (std::size_t u = 0; u < units; ++u) {
+      for (std::size_t s = 0; s < job.steps(); ++s) usual[s] = column->at(s, u);
+      const double level = median(usual);
+      for (std::size_t s = 0; s < job.steps(); ++s) column->at(s, u) -= level;
+    }
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double level = median(column->row(s));
+      for (const double value : column->row(s))
+        (column == &compute ? c : b).push_back(value - level);
+    }
+  }
+  const double together = correlation(c, b);
+  if (!(together < -kLeast)) return false;
+  Sum cc;
+  Sum bb;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    cc.add(c[i] * c[i]);
+    bb.add(b[i] * b[i]);
+  }
+  return together * std::sqrt(bb.value() / cc.value()) < -kLeast;
+}
+
 // Every rank idles for PF - C in its pipeline. The bucket that holds that idle time is on most
 // ranks longer than what the pipeline leaves of the step.
 bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
@@ -156,7 +203,7 @@ bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
       longer += bucket[r] > room + margin;
     }
   }
-  return 2 * longer > idle;
+  return 2 * longer > idle || absorbs_waits(job, stall);
 }
 
 // The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
@@ -248,18 +295,21 @@ Attribution attribute(const Job& job, PipelineForm& form) {
 
   if (groups) {
     result.method = declared == WaitsIn::separate ? SplitMethod::separate : SplitMethod::groups;
+    result.kinds_add_up = true;
     split_by_groups(job, result);
   } else if (declared == WaitsIn::separate) {
     result.method = SplitMethod::separate;
     split_transfer_alone(job, result);
   } else if (pipelined && declared == WaitsIn::comm) {
     result.method = SplitMethod::pipeline_model;
+    result.waits_in_transfer = true;
     split_by_pipeline_model(job, form, bubbles, result);
   } else {
     result.method = SplitMethod::step_minimum;
     if (declared == WaitsIn::stall && !absorption(job, false).strong()) {
       split_transfer_alone(job, result);
     } else {
+      result.waits_in_transfer = true;
       for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
     }
   }

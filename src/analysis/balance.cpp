@@ -15,8 +15,13 @@ constexpr double kHeavyStage = 1.05;          // times the median of the other s
 constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
 constexpr double kLengthsVariation = 0.03;    // coefficient of variation of a rank's forward
 constexpr double kJitterVariation = 0.03;     // of a rank's compute: shards that stay, beside it
-constexpr double kMostJitter = 0.035;         // the same, where nothing stays
-constexpr double kJitterTail = 1.5;           // times what normal jitter would cost
+// The same, where nothing stays: up to the first in jobs of few ranks, where what strays further is
+// work, up to the second in jobs of very many.
+constexpr double kMostJitterOfFew = 0.02;
+constexpr double kMostJitterOfMany = 0.04;
+constexpr double kFewRanks = 128.0;
+constexpr double kManyRanks = 512.0;
+constexpr double kJitterTail = 1.5;    // times what normal jitter would cost
 constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which it is replayed
 constexpr int kReplays = 64;
 constexpr std::size_t kMostPipelines = 16;  // replayed side by side
@@ -242,7 +247,11 @@ double expected_largest(std::size_t n) {
 void describe_jitter(RuleContext& context, const Scenario& base, Candidate& candidate) {
   const Job& job = context.job();
   const double variation = compute_variation(context, base);
-  if (!(variation < kMostJitter)) return;
+  const double scale =
+      std::log(static_cast<double>(job.ranks()) / kFewRanks) / std::log(kManyRanks / kFewRanks);
+  const double most =
+      kMostJitterOfFew + (kMostJitterOfMany - kMostJitterOfFew) * std::clamp(scale, 0.0, 1.0);
+  if (!(variation < most)) return;
   const double level = mean(rank_means(context, base));
   const double price = expected_largest(job.ranks()) * variation * level;
   const double cost = mean(candidate.loss) - mean(base.spread);

@@ -42,23 +42,26 @@ std::int64_t steps_with(std::span<const double> series, double least) {
   return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
 }
 
-// Several groups reduce gradients side by side and the job waits for the last: what the slowest
-// adds to the typical one is transfer too, as far as nothing else explains those seconds.
-void add_uneven_reductions(RuleContext& context) {
-  const auto& kinds = context.model.attribution().kinds;
-  const auto dp = std::find_if(kinds.begin(), kinds.end(),
-                               [](const TransferKind& kind) { return kind.kind == "dp"; });
-  if (dp == kinds.end() || dp->groups.size() < 2) return;
-  for (std::size_t s = 0; s < context.job().steps(); ++s) {
-    std::vector<double> values = dp->value[s];
-    const double slowest = *std::max_element(values.begin(), values.end());
-    const double typical = quantile_inplace(values, 0.25);
-    const double extra = std::clamp(slowest - typical - context.model.measured().link[s], 0.0,
-                                    context.model.unexplained()[s]);
-    context.model.measured().transfer[s] += extra;
-    context.local_fixed.transfer[s] += extra;
+// Several groups move data side by side and the job waits for the last: what the slowest adds to
+// the typical one is transfer too, as far as nothing else explains those seconds. Inside the
+// microbatches of a pipeline it is not known whose turn it was.
+void add_uneven_transfers(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  for (const TransferKind& kind : attribution.kinds) {
+    if (kind.groups.size() < 2) continue;
+    if (kind.kind != "dp" && (job.stages() > 1 || !attribution.kinds_add_up)) continue;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      std::vector<double> values = kind.value[s];
+      const double slowest = *std::max_element(values.begin(), values.end());
+      const double typical = quantile_inplace(values, 0.25);
+      const double extra = std::clamp(slowest - typical - context.model.measured().link[s], 0.0,
+                                      context.model.unexplained()[s]);
+      context.model.measured().transfer[s] += extra;
+      context.local_fixed.transfer[s] += extra;
+    }
+    context.model.settle();
   }
-  context.model.settle();
 }
 
 // Several stages, bubbles recorded elsewhere: a rank's stall beyond its own usual is its own, as
@@ -106,6 +109,18 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
                     context.model.steps_under(without));
 }
 
+BurstSplit no_bursts(std::size_t steps) {
+  return {std::vector<bool>(steps, false), 0, 0.0, std::vector<double>(steps, 0.0)};
+}
+
+// A change for the worse that stays is no burst, however late it came.
+bool began_at_some_step(const RuleContext& context, std::span<const double> series) {
+  const double low = quantile(series, 0.1);
+  std::vector<double> above(series.begin(), series.end());
+  for (double& value : above) value = std::max(0.0, value - low);
+  return course_of(above, context.step_ids).persistence == Persistence::onset;
+}
+
 // How far the recording shows which groups the transfer belongs to.
 enum class Groups {
   told_apart,  // several, each with its own seconds
@@ -119,10 +134,8 @@ Groups groups_of(const RuleContext& context) {
   const bool lockstep = sizes[Axis::tp].value_or(1) > 1 || sizes[Axis::cp].value_or(1) > 1 ||
                         sizes[Axis::ep].value_or(1) > 1;
   if (job.stages() == 1 && !lockstep) return Groups::one_ring;
-  const auto& kinds = context.model.attribution().kinds;
-  const bool several = std::any_of(kinds.begin(), kinds.end(),
-                                   [](const TransferKind& kind) { return kind.groups.size() > 1; });
-  return several ? Groups::told_apart : Groups::unknown;
+  // Each rank's own transfer is known where waits are recorded apart, or groups are.
+  return context.model.attribution().waits_in_transfer ? Groups::unknown : Groups::told_apart;
 }
 
 // Transfer that comes and goes. What the job does is the same in every step, so this is the
@@ -164,7 +177,9 @@ void find_common_stall(RuleContext& context) {
     together.push_back(base.common_stall[s] + median(context.model.own_stall_row(base, s)));
   }
 
-  const BurstSplit split = split_bursts(worth, kBurstFloor * context.mean_step());
+  const bool began = began_at_some_step(context, worth);
+  const BurstSplit split =
+      began ? no_bursts(job.steps()) : split_bursts(worth, kBurstFloor * context.mean_step());
   const std::vector<double> level = difference(worth, split.excess);
 
   const auto add = [&](std::vector<double> loss, std::vector<bool> on, bool bursts) {
@@ -225,9 +240,11 @@ void find_common_stall(RuleContext& context) {
 
 void find_exposed_transfer(RuleContext& context) {
   const Job& job = context.job();
-  add_uneven_reductions(context);
+  add_uneven_transfers(context);
   const std::vector<double>& transfer = context.local_fixed.transfer;
-  const BurstSplit split = split_bursts(transfer, kBurstFloor * context.mean_step());
+  const bool began = began_at_some_step(context, transfer);
+  const BurstSplit split =
+      began ? no_bursts(job.steps()) : split_bursts(transfer, kBurstFloor * context.mean_step());
   std::vector<double> level = difference(transfer, split.excess);
   const double share = mean(transfer) / context.mean_step();
   const Groups groups = groups_of(context);

@@ -88,7 +88,10 @@ JobSpec jitter_at_scale(std::uint64_t seed) {
   spec.steps = 20 + dice.below(20);
   spec.pace.microbatches = 1;
   spec.noise.hiccup_rate = 0.0;
-  return with(std::move(spec), "jitter-at-scale", of(FaultKind::jitter), dice.loss(0.055, 0.085));
+  spec.noise.rank_jitter = dice.between(0.003, 0.006);
+  spec = with(std::move(spec), "jitter-at-scale", of(FaultKind::jitter), dice.loss(0.055, 0.085));
+  spec.faults[0].size = std::min(spec.faults[0].size, 0.035);
+  return spec;
 }
 
 constexpr std::array kKinds{
