@@ -50,6 +50,7 @@ enum class Take { least, median };
 TransferKind per_group(const Job& job, const Column& column, std::string kind,
                        std::vector<Group> groups, Take take) {
   TransferKind result;
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   result.kind = std::move(kind);
   result.group_of.assign(job.ranks(), -1);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -64,8 +65,21 @@ TransferKind per_group(const Job& job, const Column& column, std::string kind,
       for (const std::size_t r : groups[g].ranks) {
         if (!std::isnan(values[r])) known.push_back(values[r]);
       }
-      if (known.empty()) continue;
-      result.value[s][g] = take == Take::least ? least(known) : median_inplace(known);
+      // The one that did not wait may be the one whose sample is missing.
+      const bool partial = take == Take::least && known.size() < groups[g].ranks.size();
+      result.value[s][g] = known.empty() || partial ? kUnknown
+                           : take == Take::least    ? least(known)
+                                                    : median_inplace(known);
+    }
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    known.clear();
+    for (const std::vector<double>& values : result.value) {
+      if (!std::isnan(values[g])) known.push_back(values[g]);
+    }
+    const double usual = known.empty() ? 0.0 : median_inplace(known);
+    for (std::vector<double>& values : result.value) {
+      if (std::isnan(values[g])) values[g] = usual;
     }
   }
   result.groups = std::move(groups);
@@ -186,6 +200,38 @@ bool absorbs_waits(const Job& job, bool stall) {
   return together * std::sqrt(bb.value() / cc.value()) < -kLeast;
 }
 
+// In an even pipeline stage p waits for p forwards before its first microbatch, and for the
+// forwards and backwards of the P - 1 - p stages after it in mid-step; the rest of its bubble comes
+// after its last microbatch, at the gradients. Idle time that falls from stage to stage like that
+// is waiting: input that all ranks, or the first stage alone, wait for does not.
+bool stalls_follow_schedule(const Job& job, const PipelineForm& form) {
+  const double chunks = job.microbatch_chunks();
+  if (!(chunks > 0.0)) return false;
+  constexpr double kLeastOfBubble = 0.7;
+  constexpr double kLeastFall = 0.5;
+  const int last = job.stages() - 1;
+  std::vector<double> level(static_cast<std::size_t>(job.stages()), 0.0);
+  double fall = 0.0;
+  for (int p = 0; p <= last; ++p) {
+    std::vector<double> stall;
+    std::vector<double> compute;
+    for (const std::size_t r : job.stage_ranks()[static_cast<std::size_t>(p)]) {
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        stall.push_back(job.stall(s)[r]);
+        compute.push_back(job.compute(s)[r]);
+      }
+    }
+    if (stall.empty()) return false;
+    const double both = median_inplace(compute) / chunks;
+    const double forward = both * form.forward_share(p);
+    const double expected = static_cast<double>(p) * forward + static_cast<double>(last - p) * both;
+    level[static_cast<std::size_t>(p)] = median_inplace(stall);
+    if (level[static_cast<std::size_t>(p)] < kLeastOfBubble * expected) return false;
+    if (p == 0) fall = static_cast<double>(last) * (both - forward);
+  }
+  return level.front() - level.back() > kLeastFall * fall;
+}
+
 // Every rank idles for PF - C in its pipeline. The bucket that holds that idle time is on most
 // ranks longer than what the pipeline leaves of the step.
 bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
@@ -203,7 +249,8 @@ bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
       longer += bucket[r] > room + margin;
     }
   }
-  return 2 * longer > idle || absorbs_waits(job, stall);
+  return 2 * longer > idle || absorbs_waits(job, stall) ||
+         (stall && stalls_follow_schedule(job, form));
 }
 
 // The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all

@@ -247,8 +247,10 @@ double expected_largest(std::size_t n) {
 void describe_jitter(RuleContext& context, const Scenario& base, Candidate& candidate) {
   const Job& job = context.job();
   const double variation = compute_variation(context, base);
-  const double scale =
-      std::log(static_cast<double>(job.ranks()) / kFewRanks) / std::log(kManyRanks / kFewRanks);
+  // One recorded rank can stand for its lock-step peers.
+  const double ranks = std::max(static_cast<double>(job.ranks()),
+                                static_cast<double>(job.run().hardware.count.value_or(0)));
+  const double scale = std::log(ranks / kFewRanks) / std::log(kManyRanks / kFewRanks);
   const double most =
       kMostJitterOfFew + (kMostJitterOfMany - kMostJitterOfFew) * std::clamp(scale, 0.0, 1.0);
   if (!(variation < most)) return;
@@ -484,7 +486,12 @@ void find_imbalance(RuleContext& context) {
       stage_row[r] = stage_level[static_cast<std::size_t>(job.stage_of(r))];
     }
     const double persistent = standing - context.model.form().slowest(stage_row);
-    const bool moves = evened_inside - persistent > persistent;
+    bool moves = evened_inside - persistent > persistent;
+    // What few steps add to a rank's mean does not stay: evening the means would not save it.
+    Scenario moved = base;
+    moved.compute.push_back(even_ranks(levels));
+    const std::vector<double> saved_once = difference(before, context.model.steps_under(moved));
+    moves = moves || mean(saved_once) < 0.5 * evened_inside;
     add_slowest_fact(context, base, moves, finding);
     if (moves) {
       finding.persistence = Persistence::moving;
@@ -503,11 +510,7 @@ void find_imbalance(RuleContext& context) {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
       // Work can be moved once and for all; the jitter around it stays.
-      if (compute_variation(context, base) < kJitterVariation) {
-        Scenario moved = base;
-        moved.compute.push_back(even_ranks(levels));
-        candidate.loss = difference(before, context.model.steps_under(moved));
-      }
+      if (compute_variation(context, base) < kJitterVariation) candidate.loss = saved_once;
       if (context.heavy_place) describe_place(job, *context.heavy_place, candidate);
       finding.facts.push_back(
           {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});
