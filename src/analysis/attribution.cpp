@@ -50,7 +50,6 @@ enum class Take { least, median };
 TransferKind per_group(const Job& job, const Column& column, std::string kind,
                        std::vector<Group> groups, Take take) {
   TransferKind result;
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   result.kind = std::move(kind);
   result.group_of.assign(job.ranks(), -1);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -65,21 +64,8 @@ TransferKind per_group(const Job& job, const Column& column, std::string kind,
       for (const std::size_t r : groups[g].ranks) {
         if (!std::isnan(values[r])) known.push_back(values[r]);
       }
-      // The one that did not wait may be the one whose sample is missing.
-      const bool partial = take == Take::least && known.size() < groups[g].ranks.size();
-      result.value[s][g] = known.empty() || partial ? kUnknown
-                           : take == Take::least    ? least(known)
-                                                    : median_inplace(known);
-    }
-  }
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    known.clear();
-    for (const std::vector<double>& values : result.value) {
-      if (!std::isnan(values[g])) known.push_back(values[g]);
-    }
-    const double usual = known.empty() ? 0.0 : median_inplace(known);
-    for (std::vector<double>& values : result.value) {
-      if (std::isnan(values[g])) values[g] = usual;
+      if (known.empty()) continue;
+      result.value[s][g] = take == Take::least ? least(known) : median_inplace(known);
     }
   }
   result.groups = std::move(groups);
@@ -146,7 +132,7 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   for (const Axis axis : {Axis::tp, Axis::cp, Axis::ep}) {
     if (job.run().parallelism[axis].value_or(1) < 2) continue;
     auto groups = job.groups_along(axis);
-    if (groups.size() > 1 && groups.size() < job.ranks()) {
+    if (groups.size() > 1) {
       result.kinds.push_back(
           per_group(job, comm, std::string(to_string(axis)), std::move(groups), Take::median));
     }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/candidate.hpp"
+#include "analysis/levels.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
@@ -21,36 +21,10 @@ constexpr double kMostJitterOfFew = 0.02;
 constexpr double kMostJitterOfMany = 0.04;
 constexpr double kFewRanks = 128.0;
 constexpr double kManyRanks = 512.0;
-constexpr double kJitterTail = 1.5;    // times what normal jitter would cost
-constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which it is replayed
-constexpr int kReplays = 64;
-constexpr std::size_t kMostPipelines = 16;  // replayed side by side
+constexpr double kJitterTail = 1.5;  // times what normal jitter would cost
 
 double mean_difference(std::span<const double> a, std::span<const double> b) {
   return mean(difference(a, b));
-}
-
-// Mean over the steps of each rank's compute under a scenario.
-std::vector<double> rank_means(RuleContext& context, const Scenario& scenario) {
-  const Job& job = context.job();
-  std::vector<Sum> totals(job.ranks());
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto row = context.model.compute_row(scenario, s);
-    for (std::size_t r = 0; r < row.size(); ++r) totals[r].add(row[r]);
-  }
-  std::vector<double> means;
-  for (const Sum& total : totals) means.push_back(total.value() / static_cast<double>(job.steps()));
-  return means;
-}
-
-std::vector<double> stage_means(const Job& job, std::span<const double> row) {
-  std::vector<double> means;
-  for (const auto& ranks : job.stage_ranks()) {
-    Sum total;
-    for (const std::size_t r : ranks) total.add(row[r]);
-    means.push_back(ranks.empty() ? 0.0 : total.value() / static_cast<double>(ranks.size()));
-  }
-  return means;
 }
 
 RowEdit everything_even() {
@@ -365,86 +339,6 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
 
 }  // namespace
 
-void find_microbatch_spread(RuleContext& context) {
-  const Job& job = context.job();
-  if (job.stages() < 2 || job.microbatch_chunks() <= 1.0) return;
-  if (!context.model.form().replays()) return;
-  const auto count = static_cast<std::size_t>(job.run().workload.microbatches.value_or(1));
-  // How far a pipeline's compute strays from the other pipelines' in the same step (one pipeline:
-  // from its own usual) is the mean of `count` microbatches: one microbatch strays sqrt(count)
-  // times as far.
-  const auto pipelines = static_cast<std::size_t>(job.pipelines());
-  Column logs(job.steps(), pipelines);
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto row = context.model.compute_row(context.local_fixed, s);
-    const auto totals = logs.row(s);
-    for (std::size_t r = 0; r < row.size(); ++r) {
-      totals[static_cast<std::size_t>(job.pipeline_of(r))] += row[r];
-    }
-    for (double& total : totals) total = std::log(std::max(total, 1e-300));
-  }
-  // Pipelines that are always heavier, and steps that are heavier for all, are no microbatch's
-  // doing.
-  std::vector<double> series(job.steps());
-  for (std::size_t d = 0; d < pipelines; ++d) {
-    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = logs.at(s, d);
-    const double usual = median(series);
-    for (std::size_t s = 0; s < job.steps(); ++s) logs.at(s, d) -= usual;
-  }
-  std::vector<double> strays;
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double common = pipelines > 1 ? median(logs.row(s)) : 0.0;
-    for (const double value : logs.row(s)) strays.push_back(value - common);
-  }
-  const double sigma = robust_sigma(strays) * std::sqrt(static_cast<double>(count));
-  if (!(sigma > kSpreadSigma)) return;
-
-  const std::vector<double> stage_level =
-      stage_means(job, rank_means(context, context.local_fixed));
-  const std::vector<double> even(count, 1.0);
-  PipelineForm& form = context.model.form();
-  const double without = form.one(stage_level, even);
-  Random random(context.options.seed);
-  std::vector<double> weights(count);
-  // The job waits for the last of its pipelines, each with its own microbatches.
-  const std::size_t side_by_side = std::min<std::size_t>(pipelines, kMostPipelines);
-  Sum with;
-  for (int i = 0; i < kReplays; ++i) {
-    double last = 0.0;
-    for (std::size_t d = 0; d < side_by_side; ++d) {
-      double total = 0.0;
-      for (double& weight : weights) {
-        weight = std::exp(sigma * random.normal());
-        total += weight;
-      }
-      for (double& weight : weights) weight *= static_cast<double>(count) / total;
-      last = std::max(last, form.one(stage_level, weights));
-    }
-    with.add(last);
-  }
-  const double stretch = with.value() / kReplays / without - 1.0;
-
-  Scenario& measured = context.model.measured();
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double pipeline = form.slowest(context.model.compute_row(measured, s));
-    const double room =
-        measured.transfer[s] + measured.common_stall[s] + context.model.unexplained()[s];
-    const double spread = std::min(std::max(0.0, stretch) * pipeline, room);
-    measured.spread[s] = spread;
-    // What no part explained goes first; then it was never transfer, nor a stall.
-    double rest = spread - context.model.unexplained()[s];
-    const double from_transfer = std::clamp(rest, 0.0, measured.transfer[s]);
-    measured.transfer[s] -= from_transfer;
-    rest -= from_transfer;
-    measured.common_stall[s] -= std::clamp(rest, 0.0, measured.common_stall[s]);
-  }
-  context.local_fixed.spread = measured.spread;
-  context.local_fixed.transfer = measured.transfer;
-  context.local_fixed.common_stall = measured.common_stall;
-  context.model.settle();
-  context.spread_sigma = sigma;
-}
-
 void find_imbalance(RuleContext& context) {
   const Job& job = context.job();
   const Scenario& base = context.local_fixed;
@@ -495,16 +389,15 @@ void find_imbalance(RuleContext& context) {
     add_slowest_fact(context, base, moves, finding);
     if (moves) {
       finding.persistence = Persistence::moving;
+      describe_jitter(context, base, candidate);
       const Lengths lengths = lengths_evidence(job);
       if (lengths.known) {
         finding.facts.push_back(
             {FactKind::fwd_bwd, lengths.correlation, lengths.variation, 0, 0, {}});
       }
-      if (lengths.known && lengths.correlation >= kLengthsCorrelation &&
-          lengths.variation >= kLengthsVariation) {
+      if (finding.cause != Cause::jitter && lengths.known &&
+          lengths.correlation >= kLengthsCorrelation && lengths.variation >= kLengthsVariation) {
         finding.cause = Cause::data_lengths;
-      } else {
-        describe_jitter(context, base, candidate);
       }
     } else {
       finding.persistence = Persistence::steady;

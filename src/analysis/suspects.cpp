@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/robust.hpp"
 
@@ -80,11 +81,15 @@ std::optional<Suspects> node_suspects(const Job& job, std::span<const double> ef
   }
   if (rest.empty()) return std::nullopt;
   const double usual = median(rest);
+  // Graded shards spread alike inside the nodes and between them.
+  double weakest = std::numeric_limits<double>::infinity();
   for (const std::size_t n : chosen) {
     for (const std::size_t r : nodes[n].ranks) {
       if (effect[r] - usual < 0.4 * (node_effect[n] - usual)) return std::nullopt;
+      weakest = std::min(weakest, effect[r] - usual);
     }
   }
+  if (nodes.size() < 4 && spread_of(rest) >= 0.5 * weakest) return std::nullopt;
   Suspects result;
   name_nodes(job, chosen, result);
   return result;
