@@ -116,9 +116,11 @@ enum class FactKind {
   slow_everywhere,    // the data cannot tell one slow link from slow communication everywhere
   below_materiality,  // the largest loss seen is a seconds, share b
   step_uneven,        // ranks' own step times differ by share a (median over the steps)
-  waits_unsplit,      // idle ranks were recorded alike: own stall and waiting cannot be told apart
-  cut_trace,          // the trace of rank `count` stops in the middle
-  lost_activities,    // of `name`'s GPU activities count of `of` could not be read
+  jitter,         // ranks stray by b (coefficient of variation) at random: a seconds a step, since
+                  // count ranks wait for the slowest of them
+  waits_unsplit,  // idle ranks were recorded alike: own stall and waiting cannot be told apart
+  cut_trace,      // the trace of rank `count` stops in the middle
+  lost_activities,  // of `name`'s GPU activities count of `of` could not be read
 };
 
 struct Fact {

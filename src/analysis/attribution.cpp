@@ -128,13 +128,94 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   for (std::size_t s = 0; s < job.steps(); ++s) {
     result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
   }
-  // For the slow-link rule alone: the same seconds seen along the tensor-parallel groups.
-  if (job.run().parallelism[Axis::tp].value_or(1) > 1) {
-    auto groups = job.groups_along(Axis::tp);
-    if (groups.size() > 1 && groups.size() < job.ranks()) {
-      result.kinds.push_back(per_group(job, comm, "tp", std::move(groups), Take::median));
+  // For the slow-link rule alone: the same seconds seen along the groups that run in lock-step.
+  for (const Axis axis : {Axis::tp, Axis::cp, Axis::ep}) {
+    if (job.run().parallelism[axis].value_or(1) < 2) continue;
+    auto groups = job.groups_along(axis);
+    if (groups.size() > 1) {
+      result.kinds.push_back(
+          per_group(job, comm, std::string(to_string(axis)), std::move(groups), Take::median));
     }
   }
+}
+
+// A stage of a pipeline that computes less than usual in a step waits more in it, and the bucket
+// that holds the waits shows that, whatever else it holds. Lock-step peers count as one.
+bool absorbs_waits(const Job& job, bool stall) {
+  constexpr double kLeast = 0.25;
+  const auto units = static_cast<std::size_t>(job.pipelines() * job.stages());
+  Column compute(job.steps(), units);
+  Column bucket(job.steps(), units);
+  std::vector<double> members(units, 0.0);
+  const auto unit_of = [&](std::size_t r) {
+    return static_cast<std::size_t>(job.pipeline_of(r) * job.stages() + job.stage_of(r));
+  };
+  for (std::size_t r = 0; r < job.ranks(); ++r) members[unit_of(r)] += 1.0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto c = job.compute(s);
+    const auto b = stall ? job.stall(s) : job.comm(s);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      double& longest = compute.at(s, unit_of(r));
+      longest = std::max(longest, c[r]);
+      bucket.at(s, unit_of(r)) += b[r] / members[unit_of(r)];
+    }
+  }
+  std::vector<double> usual(job.steps());
+  std::vector<double> c;
+  std::vector<double> b;
+  for (Column* column : {&compute, &bucket}) {
+    for (std::size_t u = 0; u < units; ++u) {
+      for (std::size_t s = 0; s < job.steps(); ++s) usual[s] = column->at(s, u);
+      const double level = median(usual);
+      for (std::size_t s = 0; s < job.steps(); ++s) column->at(s, u) -= level;
+    }
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double level = median(column->row(s));
+      for (const double value : column->row(s))
+        (column == &compute ? c : b).push_back(value - level);
+    }
+  }
+  const double together = correlation(c, b);
+  if (!(together < -kLeast)) return false;
+  Sum cc;
+  Sum bb;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    cc.add(c[i] * c[i]);
+    bb.add(b[i] * b[i]);
+  }
+  return together * std::sqrt(bb.value() / cc.value()) < -kLeast;
+}
+
+// In an even pipeline stage p waits for p forwards before its first microbatch, and for the
+// forwards and backwards of the P - 1 - p stages after it in mid-step; the rest of its bubble comes
+// after its last microbatch, at the gradients. Idle time that falls from stage to stage like that
+// is waiting: input that all ranks, or the first stage alone, wait for does not.
+bool stalls_follow_schedule(const Job& job, const PipelineForm& form) {
+  const double chunks = job.microbatch_chunks();
+  if (!(chunks > 0.0)) return false;
+  constexpr double kLeastOfBubble = 0.7;
+  constexpr double kLeastFall = 0.5;
+  const int last = job.stages() - 1;
+  std::vector<double> level(static_cast<std::size_t>(job.stages()), 0.0);
+  double fall = 0.0;
+  for (int p = 0; p <= last; ++p) {
+    std::vector<double> stall;
+    std::vector<double> compute;
+    for (const std::size_t r : job.stage_ranks()[static_cast<std::size_t>(p)]) {
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        stall.push_back(job.stall(s)[r]);
+        compute.push_back(job.compute(s)[r]);
+      }
+    }
+    if (stall.empty()) return false;
+    const double both = median_inplace(compute) / chunks;
+    const double forward = both * form.forward_share(p);
+    const double expected = static_cast<double>(p) * forward + static_cast<double>(last - p) * both;
+    level[static_cast<std::size_t>(p)] = median_inplace(stall);
+    if (level[static_cast<std::size_t>(p)] < kLeastOfBubble * expected) return false;
+    if (p == 0) fall = static_cast<double>(last) * (both - forward);
+  }
+  return level.front() - level.back() > kLeastFall * fall;
 }
 
 // Every rank idles for PF - C in its pipeline. The bucket that holds that idle time is on most
@@ -154,7 +235,8 @@ bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
       longer += bucket[r] > room + margin;
     }
   }
-  return 2 * longer > idle;
+  return 2 * longer > idle || absorbs_waits(job, stall) ||
+         (stall && stalls_follow_schedule(job, form));
 }
 
 // The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
@@ -246,18 +328,21 @@ Attribution attribute(const Job& job, PipelineForm& form) {
 
   if (groups) {
     result.method = declared == WaitsIn::separate ? SplitMethod::separate : SplitMethod::groups;
+    result.kinds_add_up = true;
     split_by_groups(job, result);
   } else if (declared == WaitsIn::separate) {
     result.method = SplitMethod::separate;
     split_transfer_alone(job, result);
   } else if (pipelined && declared == WaitsIn::comm) {
     result.method = SplitMethod::pipeline_model;
+    result.waits_in_transfer = true;
     split_by_pipeline_model(job, form, bubbles, result);
   } else {
     result.method = SplitMethod::step_minimum;
     if (declared == WaitsIn::stall && !absorption(job, false).strong()) {
       split_transfer_alone(job, result);
     } else {
+      result.waits_in_transfer = true;
       for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
     }
   }

@@ -34,7 +34,9 @@ struct TransferKind {
 struct Attribution {
   SplitMethod method = SplitMethod::step_minimum;
   StallMeaning stall = StallMeaning::own;
+  bool kinds_add_up = false;         // the kinds' seconds are different ones (comm_by_group)
   bool waits_elsewhere = false;      // the samples contradict waits_in
+  bool waits_in_transfer = false;    // waits and the transfer of all groups are in one bucket
   std::vector<double> transfer;      // [step] transfer that every rank has, seconds
   std::vector<double> inner;         // [step] the part of it inside the microbatches (lock-step)
   std::vector<double> common_stall;  // [step] stall that every rank has; 0 where stalls are own

@@ -1,8 +1,9 @@
 // Rules on uneven work: pipeline stages, data shards, sequence lengths that move from rank to rank.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "analysis/candidate.hpp"
+#include "analysis/levels.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
@@ -13,36 +14,17 @@ constexpr double kLeastShare = 0.005;         // of the step
 constexpr double kHeavyStage = 1.05;          // times the median of the other stages
 constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
 constexpr double kLengthsVariation = 0.03;    // coefficient of variation of a rank's forward
-constexpr double kJitterVariation = 0.03;
-constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which it is replayed
-constexpr int kReplays = 64;
-constexpr std::size_t kMostPipelines = 16;  // replayed side by side
+constexpr double kJitterVariation = 0.03;     // of a rank's compute: shards that stay, beside it
+// The same, where nothing stays: up to the first in jobs of few ranks, where what strays further is
+// work, up to the second in jobs of very many.
+constexpr double kMostJitterOfFew = 0.02;
+constexpr double kMostJitterOfMany = 0.04;
+constexpr double kFewRanks = 128.0;
+constexpr double kManyRanks = 512.0;
+constexpr double kJitterTail = 1.5;  // times what normal jitter would cost
 
 double mean_difference(std::span<const double> a, std::span<const double> b) {
   return mean(difference(a, b));
-}
-
-// Mean over the steps of each rank's compute under a scenario.
-std::vector<double> rank_means(RuleContext& context, const Scenario& scenario) {
-  const Job& job = context.job();
-  std::vector<Sum> totals(job.ranks());
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto row = context.model.compute_row(scenario, s);
-    for (std::size_t r = 0; r < row.size(); ++r) totals[r].add(row[r]);
-  }
-  std::vector<double> means;
-  for (const Sum& total : totals) means.push_back(total.value() / static_cast<double>(job.steps()));
-  return means;
-}
-
-std::vector<double> stage_means(const Job& job, std::span<const double> row) {
-  std::vector<double> means;
-  for (const auto& ranks : job.stage_ranks()) {
-    Sum total;
-    for (const std::size_t r : ranks) total.add(row[r]);
-    means.push_back(ranks.empty() ? 0.0 : total.value() / static_cast<double>(ranks.size()));
-  }
-  return means;
 }
 
 RowEdit everything_even() {
@@ -215,7 +197,7 @@ void describe_place(const Job& job, const LogicalPlace& place, Candidate& candid
   if (place.axis == Axis::ep) finding.cause = Cause::expert_load;
   if (place.axis == Axis::cp || place.axis == Axis::tp) finding.cause = Cause::none;
   if (!place.one_node) return;
-  candidate.confounded = true;
+  candidate.alike = {Family::imbalance, Family::straggler};
   for (std::size_t r = 0; r < job.ranks(); ++r) {
     if (job.run().ranks[r].coords[place.axis] != place.index) continue;
     const std::string& node = job.nodes()[static_cast<std::size_t>(job.node_of(r))].name;
@@ -223,6 +205,43 @@ void describe_place(const Job& job, const LogicalPlace& place, Candidate& candid
     finding.facts.push_back({FactKind::coincides, 0, 0, -1, 0, name + " and node " + node});
     return;
   }
+}
+
+// The largest of n standard normal values, on average (Cramer 1946, section 28.6).
+double expected_largest(std::size_t n) {
+  if (n < 2) return 0.0;
+  constexpr double kPi = 3.14159265358979323846;
+  constexpr double kEuler = 0.57721566490153286;
+  const double a = std::sqrt(2.0 * std::log(static_cast<double>(n)));
+  return a - (2.0 * std::log(a) - std::log(2.0) + std::log(4.0 * kPi)) / (2.0 * a) + kEuler / a;
+}
+
+// Every rank strays a little, independently, and the job waits for the slowest of many: the more
+// ranks, the more it costs, and nobody is to blame. It has a price and is no fault: never material.
+void describe_jitter(RuleContext& context, const Scenario& base, Candidate& candidate) {
+  const Job& job = context.job();
+  const double variation = compute_variation(context, base);
+  // One recorded rank can stand for its lock-step peers.
+  const double ranks = std::max(static_cast<double>(job.ranks()),
+                                static_cast<double>(job.run().hardware.count.value_or(0)));
+  const double scale = std::log(ranks / kFewRanks) / std::log(kManyRanks / kFewRanks);
+  const double most =
+      kMostJitterOfFew + (kMostJitterOfMany - kMostJitterOfFew) * std::clamp(scale, 0.0, 1.0);
+  if (!(variation < most)) return;
+  const double level = mean(rank_means(context, base));
+  const double price = expected_largest(job.ranks()) * variation * level;
+  const double cost = mean(candidate.loss) - mean(base.spread);
+  if (cost > kJitterTail * price) return;
+  if (mean(base.spread) > candidate.materiality * context.mean_step()) return;
+  Finding& finding = candidate.finding;
+  finding.cause = Cause::jitter;
+  finding.facts.push_back({FactKind::jitter,
+                           mean(candidate.loss),
+                           variation,
+                           static_cast<std::int64_t>(job.ranks()),
+                           0,
+                           {}});
+  candidate.materiality = std::numeric_limits<double>::infinity();
 }
 
 struct HeavyStages {
@@ -276,7 +295,9 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
                            static_cast<std::int64_t>(levels.size()),
                            {}});
   const bool alike = stretched_alike(job, stages.heavy, finding);
-  candidate.confounded = one_physical_place(job, finding.culprits.stages, finding) && alike;
+  if (one_physical_place(job, finding.culprits.stages, finding) && alike) {
+    candidate.alike = {Family::imbalance, Family::straggler};
+  }
 }
 
 // The same seconds, were the heavy stages slow hardware that is put right.
@@ -308,7 +329,7 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
   candidate.materiality = context.options.materiality;
   candidate.finding.family = Family::imbalance;
   describe_stages(context, stages, levels, candidate);
-  if (!candidate.confounded) return false;
+  if (candidate.alike.empty()) return false;
   candidate.loss = saved_by_peers_level(context, stages, levels);
   if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
   candidate.on.assign(context.job().steps(), true);
@@ -317,86 +338,6 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
 }
 
 }  // namespace
-
-void find_microbatch_spread(RuleContext& context) {
-  const Job& job = context.job();
-  if (job.stages() < 2 || job.microbatch_chunks() <= 1.0) return;
-  if (!context.model.form().replays()) return;
-  const auto count = static_cast<std::size_t>(job.run().workload.microbatches.value_or(1));
-  // How far a pipeline's compute strays from the other pipelines' in the same step (one pipeline:
-  // from its own usual) is the mean of `count` microbatches: one microbatch strays sqrt(count)
-  // times as far.
-  const auto pipelines = static_cast<std::size_t>(job.pipelines());
-  Column logs(job.steps(), pipelines);
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto row = context.model.compute_row(context.local_fixed, s);
-    const auto totals = logs.row(s);
-    for (std::size_t r = 0; r < row.size(); ++r) {
-      totals[static_cast<std::size_t>(job.pipeline_of(r))] += row[r];
-    }
-    for (double& total : totals) total = std::log(std::max(total, 1e-300));
-  }
-  // Pipelines that are always heavier, and steps that are heavier for all, are no microbatch's
-  // doing.
-  std::vector<double> series(job.steps());
-  for (std::size_t d = 0; d < pipelines; ++d) {
-    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = logs.at(s, d);
-    const double usual = median(series);
-    for (std::size_t s = 0; s < job.steps(); ++s) logs.at(s, d) -= usual;
-  }
-  std::vector<double> strays;
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double common = pipelines > 1 ? median(logs.row(s)) : 0.0;
-    for (const double value : logs.row(s)) strays.push_back(value - common);
-  }
-  const double sigma = robust_sigma(strays) * std::sqrt(static_cast<double>(count));
-  if (!(sigma > kSpreadSigma)) return;
-
-  const std::vector<double> stage_level =
-      stage_means(job, rank_means(context, context.local_fixed));
-  const std::vector<double> even(count, 1.0);
-  PipelineForm& form = context.model.form();
-  const double without = form.one(stage_level, even);
-  Random random(context.options.seed);
-  std::vector<double> weights(count);
-  // The job waits for the last of its pipelines, each with its own microbatches.
-  const std::size_t side_by_side = std::min<std::size_t>(pipelines, kMostPipelines);
-  Sum with;
-  for (int i = 0; i < kReplays; ++i) {
-    double last = 0.0;
-    for (std::size_t d = 0; d < side_by_side; ++d) {
-      double total = 0.0;
-      for (double& weight : weights) {
-        weight = std::exp(sigma * random.normal());
-        total += weight;
-      }
-      for (double& weight : weights) weight *= static_cast<double>(count) / total;
-      last = std::max(last, form.one(stage_level, weights));
-    }
-    with.add(last);
-  }
-  const double stretch = with.value() / kReplays / without - 1.0;
-
-  Scenario& measured = context.model.measured();
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double pipeline = form.slowest(context.model.compute_row(measured, s));
-    const double room =
-        measured.transfer[s] + measured.common_stall[s] + context.model.unexplained()[s];
-    const double spread = std::min(std::max(0.0, stretch) * pipeline, room);
-    measured.spread[s] = spread;
-    // What no part explained goes first; then it was never transfer, nor a stall.
-    double rest = spread - context.model.unexplained()[s];
-    const double from_transfer = std::clamp(rest, 0.0, measured.transfer[s]);
-    measured.transfer[s] -= from_transfer;
-    rest -= from_transfer;
-    measured.common_stall[s] -= std::clamp(rest, 0.0, measured.common_stall[s]);
-  }
-  context.local_fixed.spread = measured.spread;
-  context.local_fixed.transfer = measured.transfer;
-  context.local_fixed.common_stall = measured.common_stall;
-  context.model.settle();
-  context.spread_sigma = sigma;
-}
 
 void find_imbalance(RuleContext& context) {
   const Job& job = context.job();
@@ -439,30 +380,30 @@ void find_imbalance(RuleContext& context) {
       stage_row[r] = stage_level[static_cast<std::size_t>(job.stage_of(r))];
     }
     const double persistent = standing - context.model.form().slowest(stage_row);
-    const bool moves = evened_inside - persistent > persistent;
+    bool moves = evened_inside - persistent > persistent;
+    // What few steps add to a rank's mean does not stay: evening the means would not save it.
+    Scenario moved = base;
+    moved.compute.push_back(even_ranks(levels));
+    const std::vector<double> saved_once = difference(before, context.model.steps_under(moved));
+    moves = moves || mean(saved_once) < 0.5 * evened_inside;
     add_slowest_fact(context, base, moves, finding);
     if (moves) {
       finding.persistence = Persistence::moving;
+      describe_jitter(context, base, candidate);
       const Lengths lengths = lengths_evidence(job);
       if (lengths.known) {
         finding.facts.push_back(
             {FactKind::fwd_bwd, lengths.correlation, lengths.variation, 0, 0, {}});
       }
-      if (lengths.known && lengths.correlation >= kLengthsCorrelation &&
-          lengths.variation >= kLengthsVariation) {
+      if (finding.cause != Cause::jitter && lengths.known &&
+          lengths.correlation >= kLengthsCorrelation && lengths.variation >= kLengthsVariation) {
         finding.cause = Cause::data_lengths;
-      } else if (compute_variation(context, base) < kJitterVariation) {
-        finding.cause = Cause::jitter;
       }
     } else {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
       // Work can be moved once and for all; the jitter around it stays.
-      if (compute_variation(context, base) < kJitterVariation) {
-        Scenario moved = base;
-        moved.compute.push_back(even_ranks(levels));
-        candidate.loss = difference(before, context.model.steps_under(moved));
-      }
+      if (compute_variation(context, base) < kJitterVariation) candidate.loss = saved_once;
       if (context.heavy_place) describe_place(job, *context.heavy_place, candidate);
       finding.facts.push_back(
           {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});

@@ -18,8 +18,9 @@ struct Candidate {
   std::vector<double> loss;   // [step] seconds that its fix alone would save
   double materiality = 0.05;  // share of the step from which it counts
   std::vector<bool> on;       // steps in which it acts, for the strata of the bootstrap
-  // The logical place is exactly one physical place: imbalance and straggler look alike.
-  bool confounded = false;
+  // Families that look alike in these data, this one's among them: a logical place that is exactly
+  // one physical place, transfer of groups that nobody told apart. Empty where it can be told.
+  std::vector<Family> alike;
 };
 
 // Ranks that share an index along an axis and nothing else: what is slow there is work, not

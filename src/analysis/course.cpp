@@ -112,6 +112,33 @@ BurstSplit split_bursts(std::span<const double> series, double floor) {
   return result;
 }
 
+BurstSplit split_modes(std::span<const double> series) {
+  constexpr double kClear = 0.9;       // share of the variance between the modes
+  constexpr double kApart = 1.1;       // times the lower mode
+  constexpr double kLeastSteps = 0.1;  // of all, in each mode
+  BurstSplit result;
+  result.on.assign(series.size(), false);
+  result.excess.assign(series.size(), 0.0);
+  if (series.empty()) return result;
+  std::vector<double> sorted(series.begin(), series.end());
+  std::sort(sorted.begin(), sorted.end());
+  result.level = median(sorted);
+  const auto least = static_cast<std::size_t>(
+      std::max(3.0, std::ceil(kLeastSteps * static_cast<double>(sorted.size()))));
+  const Split modes = best_split(sorted, least);
+  if (modes.at == 0 || modes.explained < kClear || modes.after < kApart * modes.before) {
+    return result;
+  }
+  result.level = modes.before;
+  const double middle = 0.5 * (modes.before + modes.after);
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    result.on[i] = series[i] > middle;
+    result.on_count += result.on[i];
+    if (result.on[i]) result.excess[i] = series[i] - result.level;
+  }
+  return result;
+}
+
 Course course_of(std::span<const double> effect, std::span<const std::int64_t> ids) {
   Course result;
   const std::size_t n = effect.size();

@@ -34,6 +34,11 @@ struct BurstSplit {
 };
 [[nodiscard]] BurstSplit split_bursts(std::span<const double> series, double floor);
 
+// The upper of two speeds between which a series flips: on in the slow steps, level that of the
+// quick ones. Nothing flagged where the series has no two clear modes, a tenth of the steps in
+// each.
+[[nodiscard]] BurstSplit split_modes(std::span<const double> series);
+
 // Steps between the starts of episodes, where they come back regularly; at least 3 episodes.
 [[nodiscard]] std::optional<double> period_of(const std::vector<bool>& on,
                                               std::span<const std::int64_t> ids);

@@ -29,6 +29,11 @@ class PipelineForm {
   // The slowest pipeline.
   double slowest(std::span<const double> compute, double inner = 0.0);
 
+  // Forward's share of the compute of a stage; a third where the file does not split compute.
+  [[nodiscard]] double forward_share(int stage) const {
+    return forward_share_[static_cast<std::size_t>(stage)];
+  }
+
   // Is the schedule replayed, so that uneven microbatches can be?
   [[nodiscard]] bool replays() const noexcept { return schedule_.has_value(); }
 

@@ -116,7 +116,8 @@ void find_slowdown(RuleContext& context) {
     }
     candidate.on = course.on;
   } else {
-    const BurstSplit split = split_bursts(levels, kBurstFloor * context.mean_step());
+    BurstSplit split = split_bursts(levels, kBurstFloor * context.mean_step());
+    if (split.on_count == 0) split = split_modes(levels);
     if (split.on_count == 0) return;
     finding.persistence = Persistence::bursts;
     finding.period_steps = period_of(split.on, context.step_ids);

@@ -81,13 +81,18 @@ void find_slow_link(RuleContext& context) {
   }
   if (!worst || worst->excess < kLeastShare * context.mean_step()) return;
 
+  Scenario& measured = context.model.measured();
+  const bool shared = context.model.attribution().stall == StallMeaning::shared;
   std::vector<double> effect;
   std::vector<double> value;
   std::vector<double> usual;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     value.push_back(worst->kind->value[s][worst->group]);
     usual.push_back(worst->typical[s]);
-    effect.push_back(std::max(0.0, value.back() - usual.back()));
+    // A group one of whose members was not recorded may just have waited for it, and part of a slow
+    // transfer can hide in the drain of a pipeline: what the step has no room for cost nothing.
+    const double room = context.model.unexplained()[s] + (shared ? measured.common_stall[s] : 0.0);
+    effect.push_back(std::clamp(value.back() - usual.back(), 0.0, room));
   }
   const Course course = course_of(effect, context.step_ids);
   Sum on_value;
@@ -126,16 +131,12 @@ void find_slow_link(RuleContext& context) {
   }
 
   // Peers of a slow group idle meanwhile: where idle time is recorded alike, it was taken for a
-  // common stall until here. In a pipeline part of the slow transfer can hide in the drain: what
-  // the step has no room for was hidden.
-  Scenario& measured = context.model.measured();
-  const bool shared = context.model.attribution().stall == StallMeaning::shared;
+  // common stall until here.
   for (std::size_t s = 0; s < job.steps(); ++s) {
     const double room = context.model.unexplained()[s];
     const double from_stall =
         shared ? std::clamp(effect[s] - room, 0.0, measured.common_stall[s]) : 0.0;
     measured.common_stall[s] -= from_stall;
-    if (job.stages() > 1) effect[s] = std::min(effect[s], room + from_stall);
   }
   measured.link = effect;
   context.local_fixed.common_stall = measured.common_stall;

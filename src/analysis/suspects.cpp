@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/robust.hpp"
 
@@ -13,6 +14,7 @@ constexpr double kLeastShare = 0.02;  // of the step: smaller mean excesses are 
 constexpr double kLeastBurstShare = 0.01;
 constexpr double kBurstFloor = 0.05;         // of the step
 constexpr double kBurstConcentration = 0.7;  // of all burst seconds
+constexpr std::size_t kLeastAtOnce = 4;      // ranks of a node
 
 double spread_of(std::vector<double> values) {
   if (values.size() < 2) return 0.0;
@@ -79,11 +81,15 @@ std::optional<Suspects> node_suspects(const Job& job, std::span<const double> ef
   }
   if (rest.empty()) return std::nullopt;
   const double usual = median(rest);
+  // Graded shards spread alike inside the nodes and between them.
+  double weakest = std::numeric_limits<double>::infinity();
   for (const std::size_t n : chosen) {
     for (const std::size_t r : nodes[n].ranks) {
       if (effect[r] - usual < 0.4 * (node_effect[n] - usual)) return std::nullopt;
+      weakest = std::min(weakest, effect[r] - usual);
     }
   }
+  if (nodes.size() < 4 && spread_of(rest) >= 0.5 * weakest) return std::nullopt;
   Suspects result;
   name_nodes(job, chosen, result);
   return result;
@@ -108,6 +114,11 @@ void add_level(const std::vector<double>& series, std::vector<double>& levels) {
     if (!std::isnan(value)) known.push_back(value);
   }
   if (!known.empty()) levels.push_back(median_inplace(known));
+}
+
+void mark_culprits(const Job& job, Suspects& suspects) {
+  suspects.is_culprit.assign(job.ranks(), false);
+  for (const std::size_t r : suspects.ranks) suspects.is_culprit[r] = true;
 }
 
 // Places that are bad for one reason burst in the same steps; pauses at random do not.
@@ -143,10 +154,7 @@ std::optional<Suspects> find_suspects(const Job& job, std::span<const double> ef
                                       double least) {
   auto result = node_suspects(job, effect, least);
   if (!result) result = rank_suspects(job, effect, least);
-  if (result) {
-    result->is_culprit.assign(job.ranks(), false);
-    for (const std::size_t r : result->ranks) result->is_culprit[r] = true;
-  }
+  if (result) mark_culprits(job, *result);
   return result;
 }
 
@@ -155,6 +163,7 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   const double mean_step = job.mean_step();
   std::vector<double> effect(job.ranks());
   std::vector<double> burst_effect(job.ranks());
+  std::vector<double> any_burst(job.ranks());
   std::vector<double> series(steps);
   Sum all_bursts;
   for (std::size_t r = 0; r < job.ranks(); ++r) {
@@ -163,12 +172,20 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
     const double largest = *std::max_element(series.begin(), series.end());
     effect[r] = (sum(series) - largest) / static_cast<double>(std::max<std::size_t>(1, steps - 1));
     const BurstSplit split = split_bursts(series, kBurstFloor * mean_step);
-    burst_effect[r] = split.on_count > 1 ? mean(split.excess) : 0.0;
+    any_burst[r] = mean(split.excess);
+    burst_effect[r] = split.on_count > 1 ? any_burst[r] : 0.0;
     all_bursts.add(mean(split.excess));
   }
   auto result = find_suspects(job, effect, kLeastShare * mean_step);
   if (result) return result;
   result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
+  // ... but that all ranks of a node, and no others, burst at once is no accident.
+  if (!result) {
+    result = node_suspects(job, any_burst, kLeastBurstShare * mean_step);
+    if (result && result->ranks.size() < kLeastAtOnce) return std::nullopt;
+    if (result) mark_culprits(job, *result);
+    burst_effect = any_burst;
+  }
   if (!result) return result;
   // A few bursts at random fall on some rank first. A bad place holds most of them.
   Sum theirs;

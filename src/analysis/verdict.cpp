@@ -280,11 +280,16 @@ class Judge {
     const auto quiet = static_cast<std::size_t>(
         std::count(resampled_.top.begin(), resampled_.top.end(), Family::healthy));
     verdict.confidence = share_of(quiet, resampled_.top.size());
-    if (!diagnosis_.findings.empty()) {
-      const Finding& largest = diagnosis_.findings.front();
-      verdict.facts.push_back({FactKind::below_materiality, largest.loss_seconds,
-                               largest.loss_seconds / point_.step, 0, 0,
-                               std::string(to_string(largest.family))});
+    bool told = false;
+    for (const Finding& finding : diagnosis_.findings) {
+      if (finding.cause == Cause::jitter) {
+        verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
+      } else if (!told) {
+        told = true;
+        verdict.facts.push_back({FactKind::below_materiality, finding.loss_seconds,
+                                 finding.loss_seconds / point_.step, 0, 0,
+                                 std::string(to_string(finding.family))});
+      }
     }
     if (unexplained_share() >= kMostUnexplained) {
       add_unexplained();
@@ -328,9 +333,9 @@ class Judge {
       agree_both +=
           resampled_.top[i] == top || (second != Family::healthy && resampled_.top[i] == second);
     }
-    if (chosen.confounded) {
+    if (!chosen.alike.empty()) {
       take_finding(verdict, chosen.finding);
-      verdict.families = {Family::imbalance, Family::straggler};
+      verdict.families = chosen.alike;
       verdict.cause = Cause::none;
       verdict.family = Family::inconclusive;
       verdict.confidence = share_of(agree, replicates);

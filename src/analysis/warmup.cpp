@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kMostSteps = 20;  // and at most a quarter of the run
 constexpr double kSlowStep = 1.2;       // times the median step
 constexpr double kSlowCompute = 1.25;   // times the median of the median rank's compute
+constexpr double kAsLong = 0.7;         // of the first pause
 constexpr double kIdleShare = 0.25;     // of the step, over the median of the least stall or comm
 }  // namespace
 
@@ -37,11 +38,25 @@ std::vector<std::int64_t> Job::drop_warmup(Notes& notes) {
   const double usual_compute = usual(compute_level);
   const double usual_stall = usual(least_stall);
   const double usual_comm = usual(least_comm);
+  // Idle time of everybody that one rank's compute explains is waiting for that rank.
+  const auto waits_for_one = [&](std::size_t s) {
+    const auto c = compute(s);
+    const double slowest = *std::max_element(c.begin(), c.end());
+    return slowest - compute_level[s] > 0.5 * (step_seconds_[s] - usual_step);
+  };
+  // A pause that comes back later is no warm-up: a checkpoint, say.
+  const auto comes_back = [&](const std::vector<double>& idle, double usual_idle, std::size_t s) {
+    const double excess = idle[s] - usual_idle;
+    return std::any_of(idle.begin() + static_cast<std::ptrdiff_t>(most), idle.end(),
+                       [&](double later) { return later - usual_idle > kAsLong * excess; });
+  };
   const auto is_warmup = [&](std::size_t s) {
     if (step_seconds_[s] <= kSlowStep * usual_step) return false;
+    if (compute_level[s] > kSlowCompute * usual_compute) return true;
+    if (waits_for_one(s)) return false;
     const double idle = kIdleShare * step_seconds_[s];
-    return compute_level[s] > kSlowCompute * usual_compute || least_stall[s] > usual_stall + idle ||
-           least_comm[s] > usual_comm + idle;
+    return (least_stall[s] > usual_stall + idle && !comes_back(least_stall, usual_stall, s)) ||
+           (least_comm[s] > usual_comm + idle && !comes_back(least_comm, usual_comm, s));
   };
   while (leading < most && is_warmup(leading)) ++leading;
   if (leading == most && leading > 0 && is_warmup(leading)) {

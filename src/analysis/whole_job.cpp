@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kBurstFloor = 0.05;   // of the step
 constexpr double kLeastShare = 0.005;  // of the step: smaller losses are not worth a finding
+// Healthy jobs expose less than this share of the step. Above it a slow link can be among transfer
+// whose groups are not known.
+constexpr double kUnplacedShare = 0.08;
 
 bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
   return mean(loss) > kLeastShare * context.mean_step();
@@ -39,23 +42,26 @@ std::int64_t steps_with(std::span<const double> series, double least) {
   return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
 }
 
-// Several groups reduce gradients side by side and the job waits for the last: what the slowest
-// adds to the typical one is transfer too, as far as nothing else explains those seconds.
-void add_uneven_reductions(RuleContext& context) {
-  const auto& kinds = context.model.attribution().kinds;
-  const auto dp = std::find_if(kinds.begin(), kinds.end(),
-                               [](const TransferKind& kind) { return kind.kind == "dp"; });
-  if (dp == kinds.end() || dp->groups.size() < 2) return;
-  for (std::size_t s = 0; s < context.job().steps(); ++s) {
-    std::vector<double> values = dp->value[s];
-    const double slowest = *std::max_element(values.begin(), values.end());
-    const double typical = quantile_inplace(values, 0.25);
-    const double extra = std::clamp(slowest - typical - context.model.measured().link[s], 0.0,
-                                    context.model.unexplained()[s]);
-    context.model.measured().transfer[s] += extra;
-    context.local_fixed.transfer[s] += extra;
+// Several groups move data side by side and the job waits for the last: what the slowest adds to
+// the typical one is transfer too, as far as nothing else explains those seconds. Inside the
+// microbatches of a pipeline it is not known whose turn it was.
+void add_uneven_transfers(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  for (const TransferKind& kind : attribution.kinds) {
+    if (kind.groups.size() < 2) continue;
+    if (kind.kind != "dp" && (job.stages() > 1 || !attribution.kinds_add_up)) continue;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      std::vector<double> values = kind.value[s];
+      const double slowest = *std::max_element(values.begin(), values.end());
+      const double typical = quantile_inplace(values, 0.25);
+      const double extra = std::clamp(slowest - typical - context.model.measured().link[s], 0.0,
+                                      context.model.unexplained()[s]);
+      context.model.measured().transfer[s] += extra;
+      context.local_fixed.transfer[s] += extra;
+    }
+    context.model.settle();
   }
-  context.model.settle();
 }
 
 // Several stages, bubbles recorded elsewhere: a rank's stall beyond its own usual is its own, as
@@ -103,6 +109,56 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
                     context.model.steps_under(without));
 }
 
+BurstSplit no_bursts(std::size_t steps) {
+  return {std::vector<bool>(steps, false), 0, 0.0, std::vector<double>(steps, 0.0)};
+}
+
+// A change for the worse that stays is no burst, however late it came.
+bool began_at_some_step(const RuleContext& context, std::span<const double> series) {
+  const double low = quantile(series, 0.1);
+  std::vector<double> above(series.begin(), series.end());
+  for (double& value : above) value = std::max(0.0, value - low);
+  return course_of(above, context.step_ids).persistence == Persistence::onset;
+}
+
+// How far the recording shows which groups the transfer belongs to.
+enum class Groups {
+  told_apart,  // several, each with its own seconds
+  one_ring,    // all ranks are in one group: there is nothing to tell apart
+  unknown,     // several groups, but waits and transfer of all in one bucket
+};
+
+Groups groups_of(const RuleContext& context) {
+  const Job& job = context.job();
+  const auto& sizes = job.run().parallelism;
+  const bool lockstep = sizes[Axis::tp].value_or(1) > 1 || sizes[Axis::cp].value_or(1) > 1 ||
+                        sizes[Axis::ep].value_or(1) > 1;
+  if (job.stages() == 1 && !lockstep) return Groups::one_ring;
+  // Each rank's own transfer is known where waits are recorded apart, or groups are.
+  return context.model.attribution().waits_in_transfer ? Groups::unknown : Groups::told_apart;
+}
+
+// Transfer that comes and goes. What the job does is the same in every step, so this is the
+// network's doing. Where all ranks are in one ring one bad place in it slows everybody alike.
+void describe_transfer_bursts(const RuleContext& context, Groups groups, Candidate& candidate) {
+  Finding& finding = candidate.finding;
+  if (groups == Groups::one_ring) {
+    finding.family = Family::straggler;
+    finding.locality = Locality::link;
+    finding.cause = Cause::link;
+    for (const Group& group : context.job().groups_along(Axis::dp)) {
+      finding.culprits.groups.push_back(group.name);
+    }
+    return;
+  }
+  finding.family = Family::communication;
+  finding.locality = Locality::all;
+  if (groups == Groups::unknown) {
+    candidate.alike = {Family::straggler, Family::communication};
+    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  }
+}
+
 }  // namespace
 
 void find_common_stall(RuleContext& context) {
@@ -121,7 +177,9 @@ void find_common_stall(RuleContext& context) {
     together.push_back(base.common_stall[s] + median(context.model.own_stall_row(base, s)));
   }
 
-  const BurstSplit split = split_bursts(worth, kBurstFloor * context.mean_step());
+  const bool began = began_at_some_step(context, worth);
+  const BurstSplit split =
+      began ? no_bursts(job.steps()) : split_bursts(worth, kBurstFloor * context.mean_step());
   const std::vector<double> level = difference(worth, split.excess);
 
   const auto add = [&](std::vector<double> loss, std::vector<bool> on, bool bursts) {
@@ -182,24 +240,23 @@ void find_common_stall(RuleContext& context) {
 
 void find_exposed_transfer(RuleContext& context) {
   const Job& job = context.job();
-  add_uneven_reductions(context);
+  add_uneven_transfers(context);
   const std::vector<double>& transfer = context.local_fixed.transfer;
-  const BurstSplit split = split_bursts(transfer, kBurstFloor * context.mean_step());
+  const bool began = began_at_some_step(context, transfer);
+  const BurstSplit split =
+      began ? no_bursts(job.steps()) : split_bursts(transfer, kBurstFloor * context.mean_step());
   std::vector<double> level = difference(transfer, split.excess);
   const double share = mean(transfer) / context.mean_step();
-  const bool told_apart = context.model.attribution().kinds.empty() == false &&
-                          context.model.attribution().kinds.front().groups.size() > 2;
+  const Groups groups = groups_of(context);
 
   if (worth_a_finding(context, split.excess)) {
     Candidate candidate;
     candidate.materiality = context.options.materiality;
     Finding& finding = candidate.finding;
-    finding.family = Family::communication;
-    finding.locality = Locality::all;
+    describe_transfer_bursts(context, groups, candidate);
     finding.persistence = Persistence::bursts;
     finding.period_steps = period_of(split.on, context.step_ids);
     add_burst_fact(finding, split, job.steps());
-    if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
     candidate.loss = saved_without(context, split.excess);
     candidate.on = split.on;
     context.found.push_back(std::move(candidate));
@@ -227,7 +284,13 @@ void find_exposed_transfer(RuleContext& context) {
     candidate.on = course.on;
     candidate.materiality = context.options.materiality;
   }
-  if (!told_apart) finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  if (groups != Groups::told_apart) {
+    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  }
+  if (groups == Groups::unknown) {
+    candidate.alike = {Family::communication, Family::straggler};
+    candidate.materiality = std::min(candidate.materiality, kUnplacedShare);
+  }
   if (candidate.on.empty()) candidate.on.assign(job.steps(), true);
   candidate.loss = saved_without(context, level);
   context.found.push_back(std::move(candidate));

@@ -230,6 +230,18 @@ std::string place_and_time(Family family, Cause cause, const Subject& subject,
   return text;
 }
 
+// Jitter is nobody's fault, and can cost more than a fault would have to.
+std::string jitter_price(const Diagnosis& diagnosis) {
+  const double step = diagnosis.headline.step_seconds;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.cause != Cause::jitter || finding.loss_seconds < diagnosis.materiality * step) {
+      continue;
+    }
+    return fmt::format(", jitter's {} apart", format_percent(finding.loss_seconds / step));
+  }
+  return "";
+}
+
 std::string verdict_line_of(const Diagnosis& diagnosis) {
   const Verdict& verdict = diagnosis.verdict;
   const std::string confidence = fmt::format("; confidence {:.2f}", verdict.confidence);
@@ -241,9 +253,10 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
   };
   switch (verdict.family) {
     case Family::healthy:
-      return fmt::format("healthy: no loss above {} of the step ({} for steady transfer){}",
+      return fmt::format("healthy: no loss above {} of the step ({} for steady transfer){}{}",
                          format_percent(diagnosis.materiality, 0),
-                         format_percent(diagnosis.communication_materiality, 0), confidence);
+                         format_percent(diagnosis.communication_materiality, 0),
+                         jitter_price(diagnosis), confidence);
     case Family::inconclusive: {
       std::string text = "inconclusive";
       if (verdict.families.size() == 1) {

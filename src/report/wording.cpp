@@ -331,6 +331,11 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format(
           "{} of {} GPU activities of {} could not be read: what they did looks like idle time",
           fact.count, fact.of, fact.name);
+    case FactKind::jitter:
+      return fmt::format(
+          "ranks stray by {} at random; waiting for the slowest of {} costs {} a step, and it is "
+          "nobody's fault",
+          format_percent(fact.b), fact.count, a);
     case FactKind::waits_unsplit:
       return "idle ranks were recorded alike: own stall and waiting cannot be told apart";
   }

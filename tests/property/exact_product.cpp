@@ -6,13 +6,13 @@
 
 #include "../catch.hpp"
 #include "base/robust.hpp"
-#include "jobs/accuracy.hpp"
-#include "jobs/scenario.hpp"
+#include "faults/accuracy.hpp"
+#include "faults/scenario.hpp"
 
 namespace {
 
 using namespace mfu;
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 

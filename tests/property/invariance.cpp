@@ -7,15 +7,15 @@
 
 #include "../catch.hpp"
 #include "base/robust.hpp"
-#include "jobs/accuracy.hpp"
-#include "jobs/reshape.hpp"
-#include "jobs/scenario.hpp"
-#include "jobs/score.hpp"
+#include "faults/accuracy.hpp"
+#include "faults/reshape.hpp"
+#include "faults/scenario.hpp"
+#include "faults/score.hpp"
 
 namespace {
 
 using namespace mfu;
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 Diagnosis diagnosed(const RunTimings& run) {
   DiagnoseOptions options;

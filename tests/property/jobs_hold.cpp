@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "../catch.hpp"
-#include "jobs/accuracy.hpp"
-#include "jobs/scenario.hpp"
-#include "jobs/showcase.hpp"
+#include "faults/accuracy.hpp"
+#include "faults/scenario.hpp"
+#include "faults/showcase.hpp"
 
 namespace {
 
 using namespace mfu;
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 JobSpec quiet(Layout layout, int microbatches) {
   JobSpec spec;

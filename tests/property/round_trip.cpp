@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "../catch.hpp"
-#include "jobs/accuracy.hpp"
-#include "jobs/scenario.hpp"
-#include "jobs/write.hpp"
+#include "faults/accuracy.hpp"
+#include "faults/scenario.hpp"
+#include "faults/write.hpp"
 #include "mfu/read.hpp"
 
 namespace {
 
 using namespace mfu;
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 // A folder of its own, gone at the end.
 class Folder {

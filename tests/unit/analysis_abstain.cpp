@@ -3,21 +3,21 @@
 #include <cmath>
 
 #include "../catch.hpp"
-#include "jobs/reshape.hpp"
-#include "jobs/scenario.hpp"
-#include "jobs/spec.hpp"
+#include "faults/reshape.hpp"
+#include "faults/scenario.hpp"
+#include "faults/spec.hpp"
 #include "mfu/analyze.hpp"
 
 using namespace mfu;
 
 namespace {
 
-jobs::Job slow_rank_job() {
-  jobs::JobSpec spec = jobs::healthy_spec(3, jobs::draw_data_parallel(3));
+faults::Job slow_rank_job() {
+  faults::JobSpec spec = faults::healthy_spec(3, faults::draw_data_parallel(3));
   spec.steps = 40;
-  spec.faults = {{jobs::FaultKind::slow_rank, 0.5, 2}};
+  spec.faults = {{faults::FaultKind::slow_rank, 0.5, 2}};
   spec.recording = {};
-  return jobs::simulate(spec);
+  return faults::simulate(spec);
 }
 
 Diagnosis diagnosed(const RunTimings& run) {
@@ -47,12 +47,12 @@ RunTimings first_steps(const RunTimings& run, std::size_t n) {
 }  // namespace
 
 TEST_CASE("the whole job is a straggler, so that what follows means something", "[abstain]") {
-  const jobs::Job job = slow_rank_job();
+  const faults::Job job = slow_rank_job();
   CHECK(diagnosed(job.run).verdict.family == Family::straggler);
 }
 
 TEST_CASE("fewer than eight steps are inconclusive", "[abstain]") {
-  const jobs::Job job = slow_rank_job();
+  const faults::Job job = slow_rank_job();
   const Diagnosis seven = diagnosed(first_steps(job.run, 7));
   CHECK(seven.verdict.family == Family::inconclusive);
   CHECK(says(seven, FactKind::few_steps));
@@ -61,23 +61,23 @@ TEST_CASE("fewer than eight steps are inconclusive", "[abstain]") {
 }
 
 TEST_CASE("one rank of many is inconclusive", "[abstain]") {
-  const jobs::Job job = slow_rank_job();
-  const Diagnosis one = diagnosed(jobs::with_ranks(job.run, {0}));
+  const faults::Job job = slow_rank_job();
+  const Diagnosis one = diagnosed(faults::with_ranks(job.run, {0}));
   CHECK(one.verdict.family == Family::inconclusive);
   CHECK(says(one, FactKind::one_rank));
   CHECK(one.headline.step_seconds > 0.0);
 }
 
 TEST_CASE("a tenth of the ranks may be missing, no more", "[abstain]") {
-  jobs::JobSpec spec = jobs::healthy_spec(5, jobs::draw_data_parallel(5));
+  faults::JobSpec spec = faults::healthy_spec(5, faults::draw_data_parallel(5));
   spec.layout.dp = 32;
   spec.steps = 30;
   spec.recording = {};
-  spec.faults = {{jobs::FaultKind::slow_rank, 0.5, 2}};
-  const jobs::Job job = jobs::simulate(spec);
+  spec.faults = {{faults::FaultKind::slow_rank, 0.5, 2}};
+  const faults::Job job = faults::simulate(spec);
   REQUIRE(job.run.ranks.size() == 32);
-  RunTimings enough = jobs::with_ranks(job.run, first(31));
-  RunTimings few = jobs::with_ranks(job.run, first(28));
+  RunTimings enough = faults::with_ranks(job.run, first(31));
+  RunTimings few = faults::with_ranks(job.run, first(28));
   enough.recorded_ranks = 31;
   few.recorded_ranks = 28;
   CHECK(diagnosed(enough).verdict.family == Family::straggler);
@@ -87,7 +87,7 @@ TEST_CASE("a tenth of the ranks may be missing, no more", "[abstain]") {
 }
 
 TEST_CASE("the answer does not depend on how often it is asked", "[abstain]") {
-  const jobs::Job job = slow_rank_job();
+  const faults::Job job = slow_rank_job();
   const Diagnosis a = diagnosed(job.run);
   const Diagnosis b = diagnosed(job.run);
   REQUIRE(a.verdict.recoverable);

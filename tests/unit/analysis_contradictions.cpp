@@ -6,8 +6,8 @@
 
 #include "../catch.hpp"
 #include "analysis/schedule.hpp"
-#include "jobs/scenario.hpp"
-#include "jobs/spec.hpp"
+#include "faults/scenario.hpp"
+#include "faults/spec.hpp"
 #include "mfu/analyze.hpp"
 
 using namespace mfu;
@@ -23,8 +23,8 @@ bool says(const Diagnosis& diagnosis, FactKind kind) {
   return std::any_of(facts.begin(), facts.end(), [&](const Fact& f) { return f.kind == kind; });
 }
 
-jobs::JobSpec pipeline(int stages, int replicas, int tensor, int microbatches) {
-  jobs::JobSpec spec = jobs::healthy_spec(11, jobs::draw_pipeline(11));
+faults::JobSpec pipeline(int stages, int replicas, int tensor, int microbatches) {
+  faults::JobSpec spec = faults::healthy_spec(11, faults::draw_pipeline(11));
   spec.layout.pp = stages;
   spec.layout.dp = replicas;
   spec.layout.tp = tensor;
@@ -78,9 +78,9 @@ void slow_stages(RunTimings& run, const std::vector<double>& factor, int microba
 TEST_CASE("waits that are in the other bucket than declared are read where they are",
           "[contradictions]") {
   for (const bool in_comm : {true, false}) {
-    jobs::JobSpec spec = pipeline(4, 4, 1, 4);
+    faults::JobSpec spec = pipeline(4, 4, 1, 4);
     spec.recording.waits_in = in_comm ? WaitsIn::comm : WaitsIn::stall;
-    jobs::Job job = jobs::simulate(spec);
+    faults::Job job = faults::simulate(spec);
     job.run.waits_in = in_comm ? WaitsIn::stall : WaitsIn::comm;
     Notes notes;
     const Diagnosis diagnosis = diagnosed(job.run, notes);
@@ -91,9 +91,9 @@ TEST_CASE("waits that are in the other bucket than declared are read where they 
 }
 
 TEST_CASE("parts that explain more than there is leave no sure answer", "[contradictions]") {
-  jobs::JobSpec spec = jobs::healthy_spec(3, jobs::draw_data_parallel(3));
+  faults::JobSpec spec = faults::healthy_spec(3, faults::draw_data_parallel(3));
   spec.recording = {};
-  jobs::Job job = jobs::simulate(spec);
+  faults::Job job = faults::simulate(spec);
   job.run.step = Column(job.run.steps.size(), job.run.ranks.size());
   for (std::size_t s = 0; s < job.run.steps.size(); ++s) {
     for (std::size_t r = 0; r < job.run.ranks.size(); ++r) {
@@ -110,7 +110,7 @@ TEST_CASE("parts that explain more than there is leave no sure answer", "[contra
 TEST_CASE(
     "a stage that is a node is neither work nor hardware for sure, even where the bubble hides it",
     "[contradictions]") {
-  jobs::Job job = jobs::simulate(pipeline(4, 2, 4, 4));
+  faults::Job job = faults::simulate(pipeline(4, 2, 4, 4));
   place_by_stage(job.run, 1);
   slow_stages(job.run, {1.9, 1.0, 1.0, 1.0}, 4);
   Notes notes;
@@ -122,7 +122,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a node that holds whole stages is confounded with them", "[contradictions]") {
-  jobs::Job job = jobs::simulate(pipeline(8, 2, 1, 32));
+  faults::Job job = faults::simulate(pipeline(8, 2, 1, 32));
   place_by_stage(job.run, 2);
   slow_stages(job.run, {1, 1, 1, 1, 1, 1, 1.7, 1.7}, 32);
   Notes notes;
@@ -134,11 +134,11 @@ TEST_CASE("a node that holds whole stages is confounded with them", "[contradict
 
 TEST_CASE("one rank's stall that could be everybody's is not told with full confidence",
           "[contradictions]") {
-  jobs::JobSpec spec = jobs::healthy_spec(4, jobs::draw_data_parallel(4));
+  faults::JobSpec spec = faults::healthy_spec(4, faults::draw_data_parallel(4));
   spec.recording = {};
   spec.recording.waits_in = WaitsIn::stall;
-  spec.faults = {{jobs::FaultKind::rank_stall, 0.5, 1}};
-  const jobs::Job job = jobs::simulate(spec);
+  spec.faults = {{faults::FaultKind::rank_stall, 0.5, 1}};
+  const faults::Job job = faults::simulate(spec);
   Notes notes;
   const Diagnosis diagnosis = diagnosed(job.run, notes);
   REQUIRE(diagnosis.verdict.family == Family::stall);
