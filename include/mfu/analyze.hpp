@@ -8,6 +8,7 @@
 // Numbers only: every sentence is made in the report room.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -247,6 +248,36 @@ struct Verdict {
   std::vector<Fact> facts;  // evidence; for inconclusive: why
 };
 
+// What fixes are worth: each family's alone, and all of them in the order in which they are made.
+// Order matters: work is evened after slow places and stalls are gone, and kernels come last.
+// With T0 the step as it is, T1 without slow places, stalls and material transfer, T2 evened, T3
+// with every GPU at its target:
+//   MFU = F/(N P T3) x T3/T2 x T2/T1 x T1/T0, exactly.
+enum class FixStage { actual, bursts_and_links, balanced, gpu_at_target };
+[[nodiscard]] std::string_view to_string(FixStage stage) noexcept;
+
+// Steps are seconds, means over the steps used; mfu is there where the headline has one.
+struct FamilyWorth {
+  Family family = Family::healthy;
+  double step_seconds = 0.0;  // that is left when this family alone is fixed; never over T0
+  std::optional<double> mfu;
+  double in_order_seconds = 0.0;  // what its fix saves in its place in the order
+  bool material = false;
+};
+
+struct ChainStep {
+  FixStage stage = FixStage::actual;
+  double step_seconds = 0.0;  // never over the step before it
+  double ratio = 1.0;         // to the step before it, 0..1; of the first: 1
+  std::optional<double> mfu;
+  std::vector<Family> families;  // whose fixes are new here
+};
+
+struct FixWorth {
+  std::vector<FamilyWorth> alone;  // the families that lose something, largest gain first
+  std::array<ChainStep, 4> chain;  // always all four, in the order of FixStage
+};
+
 struct Diagnosis {
   Setup setup;
   Headline headline;
@@ -254,6 +285,8 @@ struct Diagnosis {
   std::vector<Part> parts;      // sum to headline.step_seconds
   Verdict verdict;
   std::vector<Finding> findings;  // by loss, largest first; the immaterial ones too
+  // Nothing where the parts explain more time than the step has.
+  std::optional<FixWorth> worth;
   SplitMethod split = SplitMethod::step_minimum;
   WaitsIn waits_in = WaitsIn::comm;
   std::vector<std::int64_t> steps_used;    // ids

@@ -3,6 +3,7 @@
 // single_gpu.cpp); diagnose.cpp runs them in the order in which their fixes are applied.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,6 +19,9 @@ struct Candidate {
   std::vector<double> loss;   // [step] seconds that its fix alone would save
   double materiality = 0.05;  // share of the step from which it counts
   std::vector<bool> on;       // steps in which it acts, for the strata of the bootstrap
+  // Puts it right in a scenario, where that cannot be done by taking `loss` off the step: fixes of
+  // the compute itself, which later fixes build upon. See fix_chain.hpp.
+  std::function<void(Scenario&)> fix;
   // The logical place is exactly one physical place: imbalance and straggler look alike.
   bool confounded = false;
 };

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "analysis/factors.hpp"
+#include "analysis/fix_chain.hpp"
 #include "analysis/setup.hpp"
 #include "analysis/verdict.hpp"
 #include "mfu/analyze.hpp"
@@ -90,6 +91,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   result.parts = std::move(accounts.parts);
   result.headline = accounts.headline;
   judge(context, result);
+  result.worth = worth_of_fixes(context, result.headline);
   return result;
 }
 
