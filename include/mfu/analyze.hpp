@@ -278,6 +278,52 @@ struct FixWorth {
   std::array<ChainStep, 4> chain;  // always all four, in the order of FixStage
 };
 
+// What seconds of a step come to over a job. `saved_seconds` a step of `step_seconds`, both of all
+// `gpus` together; a price is of one GPU for one hour, in whatever money it was given.
+struct CostBasis {
+  std::int64_t gpus = 0;
+  double step_seconds = 0.0;
+  std::optional<double> steps_left;
+  std::optional<double> price_per_gpu_hour;
+};
+struct Cost {
+  double gpu_hours_a_day = 0.0;  // of the 24 x gpus that a day has
+  std::optional<double> money_a_day;
+  std::optional<double> gpu_hours_left;  // for the steps that are left
+  std::optional<double> money_left;
+  std::optional<double> seconds_left;  // by which the job ends earlier
+};
+[[nodiscard]] Cost cost_of(double saved_seconds, const CostBasis& basis) noexcept;
+
+// Groups of one axis that lie in more places (nodes, or leaf switches) than they need to, judged by
+// an arrangement of the same ranks on the same hardware that was found. What fits in no place is
+// never among them.
+struct NeedlessCrossing {
+  Axis axis = Axis::tp;
+  bool of_switches = false;  // the places are leaf switches; else nodes
+  bool rings = false;        // the groups reach as many places as they must, but to and fro
+  std::int64_t groups = 0;   // of the axis
+  std::int64_t needless = 0;
+  // The first of those that have most to gain, in the order of the axis.
+  std::vector<std::int64_t> example_ranks;
+  std::vector<std::string> example_places;
+  std::int64_t example_crossings = 0;  // places, or hops between places along the ring: now
+  std::int64_t example_least = 0;      // and in the arrangement that was found
+};
+
+// Ranks that change places with one another: two, or all of two nodes.
+struct Exchange {
+  std::vector<std::int64_t> ranks, with_ranks;
+  std::string place, with_place;  // nodes where they are known, else switches
+};
+
+struct Placement {
+  bool nodes_known = false;                // of every rank
+  bool switches_known = false;             // of every rank, and every node is under one of them
+  std::vector<NeedlessCrossing> needless;  // the heaviest traffic first
+  std::vector<Exchange> exchanges;         // in this order, they mend all of it
+};
+
 struct Diagnosis {
   Setup setup;
   Headline headline;
@@ -285,6 +331,8 @@ struct Diagnosis {
   std::vector<Part> parts;      // sum to headline.step_seconds
   Verdict verdict;
   std::vector<Finding> findings;  // by loss, largest first; the immaterial ones too
+  // Nothing where ranks are missing, or no rank has a place or coordinates.
+  std::optional<Placement> placement;
   // Nothing where the parts explain more time than the step has.
   std::optional<FixWorth> worth;
   SplitMethod split = SplitMethod::step_minimum;

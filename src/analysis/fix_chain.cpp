@@ -210,3 +210,25 @@ std::optional<FixWorth> worth_of_fixes(RuleContext& context, const Headline& hea
 }
 
 }  // namespace mfu::analysis
+
+namespace mfu {
+
+Cost cost_of(double saved_seconds, const CostBasis& basis) noexcept {
+  constexpr double kHour = 3600.0;
+  Cost cost;
+  const auto gpus = static_cast<double>(basis.gpus);
+  if (basis.step_seconds > 0.0) {
+    cost.gpu_hours_a_day = 24.0 * gpus * (saved_seconds / basis.step_seconds);
+  }
+  if (basis.steps_left) {
+    cost.seconds_left = saved_seconds * *basis.steps_left;
+    cost.gpu_hours_left = *cost.seconds_left * gpus / kHour;
+  }
+  if (basis.price_per_gpu_hour) {
+    cost.money_a_day = cost.gpu_hours_a_day * *basis.price_per_gpu_hour;
+    if (cost.gpu_hours_left) cost.money_left = *cost.gpu_hours_left * *basis.price_per_gpu_hour;
+  }
+  return cost;
+}
+
+}  // namespace mfu
