@@ -23,6 +23,7 @@
 #include "rank_log.hpp"
 #include "read_inputs.hpp"
 #include "run_overrides.hpp"
+#include "worth_options.hpp"
 
 namespace mfu::app {
 namespace {
@@ -33,6 +34,7 @@ struct DiagnoseText {
   SelectionText selection;
   AnalysisText analysis;
   OverrideText overrides;
+  WorthText worth;
   GateText gates;
   std::string threads;
   bool verbose = false;
@@ -100,6 +102,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   std::vector<InputInfo> files;
   const Overrides overrides = parse_overrides(text.overrides, problems, notes, files);
   options.user_chips = overrides.user_chips;
+  const WorthLimits worth = parse_worth(text.worth, problems);
   const unsigned threads = parse_threads(text.threads, problems);
   const GateLimits limits = parse_gates(text.gates, problems);
   refuse_to_overwrite(text.output, text.files, problems);
@@ -120,6 +123,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
                             format_si(static_cast<double>(run.column_bytes()), "B")));
   Diagnosis diagnosis = diagnose(run, options, notes);
   progress.done("diagnosed");
+  const WorthAsk ask = worth_ask(worth, diagnosis.setup);
 
   Report report;
   report.tool_version = std::string(version());
@@ -127,7 +131,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   report.inputs = std::move(read.inputs);
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());
   report.notes = notes.all();
-  report.diagnose = describe(std::move(diagnosis), run);
+  report.diagnose = describe(std::move(diagnosis), run, ask);
 
   if (counted) add_counted(*report.diagnose, *counted);
   for (const Note& note : report.notes) {
@@ -161,6 +165,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   add_gate_options(*command, text->gates);
   add_selection_options(*command, text->selection);
   add_analysis_options(*command, text->analysis);
+  add_worth_options(*command, text->worth);
   add_override_options(*command, text->overrides);
   add_threads_option(*command, text->threads);
   command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
@@ -171,6 +176,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
       "  mfu diagnose TRACE_DIR\n"
       "  mfu diagnose rank*.jsonl --steps 21..500 --json\n"
       "  mfu diagnose run.json --min-mfu 40% --fail-on straggler,stall\n"
+      "  mfu diagnose run.json --price 2.5/h --tokens-left 2T\n"
       "  mfu diagnose run.json.gz --out json:report.json --out text:report.txt");
   return [command, text] { return run_diagnose(*command, *text); };
 }

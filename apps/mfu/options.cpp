@@ -248,6 +248,10 @@ void add_analysis_options(CLI::App& command, AnalysisText& text) {
       .add_option("--materiality", text.materiality,
                   "Share of the step that counts (5%; transfer 3 x)")
       ->type_name("RATIO");
+  command
+      .add_option("--communication-materiality", text.communication_materiality,
+                  "The same for steady exposed transfer (15%)")
+      ->type_name("RATIO");
   command.add_option("--seed", text.seed, "Of the bootstrap")->type_name("N");
 }
 
@@ -273,7 +277,11 @@ DiagnoseOptions parse_analysis(const AnalysisText& text, Problems& problems) {
   ratio(text.target_efficiency, "--target-efficiency", options.target_efficiency);
   ratio(text.materiality, "--materiality", options.materiality);
   // Healthy jobs expose up to 7 % of a step as transfer: three times the share of other losses.
-  options.communication_materiality = std::min(0.5, 3.0 * options.materiality);
+  if (!text.materiality.empty()) {
+    options.communication_materiality = std::min(0.5, 3.0 * options.materiality);
+  }
+  ratio(text.communication_materiality, "--communication-materiality",
+        options.communication_materiality);
   if (!text.seed.empty()) {
     if (const auto seed = integer<std::uint64_t>(text.seed)) {
       options.seed = *seed;

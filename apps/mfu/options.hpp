@@ -85,9 +85,10 @@ struct SelectionText {
 void add_selection_options(CLI::App& command, SelectionText& text);
 [[nodiscard]] Selection parse_selection(const SelectionText& text, Problems& problems);
 
-// --- how to analyse: --reference, --target-efficiency, --materiality, --seed
+// --- how to analyse: --reference, --target-efficiency, --materiality, --communication-materiality,
+// --seed
 struct AnalysisText {
-  std::string reference, target_efficiency, materiality, seed;
+  std::string reference, target_efficiency, materiality, communication_materiality, seed;
 };
 void add_analysis_options(CLI::App& command, AnalysisText& text);
 [[nodiscard]] DiagnoseOptions parse_analysis(const AnalysisText& text, Problems& problems);

@@ -8,6 +8,7 @@
 // Numbers only: every sentence is made in the report room.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -251,6 +252,82 @@ struct Verdict {
   std::vector<Fact> facts;  // evidence; for inconclusive: why
 };
 
+// What fixes are worth: each family's alone, and all of them in the order in which they are made.
+// Order matters: work is evened after slow places and stalls are gone, and kernels come last.
+// With T0 the step as it is, T1 without slow places, stalls and material transfer, T2 evened, T3
+// with every GPU at its target:
+//   MFU = F/(N P T3) x T3/T2 x T2/T1 x T1/T0, exactly.
+enum class FixStage { actual, bursts_and_links, balanced, gpu_at_target };
+[[nodiscard]] std::string_view to_string(FixStage stage) noexcept;
+
+// Steps are seconds, means over the steps used; mfu is there where the headline has one.
+struct FamilyWorth {
+  Family family = Family::healthy;
+  double step_seconds = 0.0;  // that is left when this family alone is fixed; never over T0
+  std::optional<double> mfu;
+  double in_order_seconds = 0.0;  // what its fix saves in its place in the order
+  bool material = false;
+};
+
+struct ChainStep {
+  FixStage stage = FixStage::actual;
+  double step_seconds = 0.0;  // never over the step before it
+  double ratio = 1.0;         // to the step before it, 0..1; of the first: 1
+  std::optional<double> mfu;
+  std::vector<Family> families;  // whose fixes are new here
+};
+
+struct FixWorth {
+  std::vector<FamilyWorth> alone;  // the families that lose something, largest gain first
+  std::array<ChainStep, 4> chain;  // always all four, in the order of FixStage
+};
+
+// What seconds of a step come to over a job. `saved_seconds` a step of `step_seconds`, both of all
+// `gpus` together; a price is of one GPU for one hour, in whatever money it was given.
+struct CostBasis {
+  std::int64_t gpus = 0;
+  double step_seconds = 0.0;
+  std::optional<double> steps_left;
+  std::optional<double> price_per_gpu_hour;
+};
+struct Cost {
+  double gpu_hours_a_day = 0.0;  // of the 24 x gpus that a day has
+  std::optional<double> money_a_day;
+  std::optional<double> gpu_hours_left;  // for the steps that are left
+  std::optional<double> money_left;
+  std::optional<double> seconds_left;  // by which the job ends earlier
+};
+[[nodiscard]] Cost cost_of(double saved_seconds, const CostBasis& basis) noexcept;
+
+// Groups of one axis that lie in more places (nodes, or leaf switches) than they need to, judged by
+// an arrangement of the same ranks on the same hardware that was found. What fits in no place is
+// never among them.
+struct NeedlessCrossing {
+  Axis axis = Axis::tp;
+  bool of_switches = false;  // the places are leaf switches; else nodes
+  bool rings = false;        // the groups reach as many places as they must, but to and fro
+  std::int64_t groups = 0;   // of the axis
+  std::int64_t needless = 0;
+  // The first of those that have most to gain, in the order of the axis.
+  std::vector<std::int64_t> example_ranks;
+  std::vector<std::string> example_places;
+  std::int64_t example_crossings = 0;  // places, or hops between places along the ring: now
+  std::int64_t example_least = 0;      // and in the arrangement that was found
+};
+
+// Ranks that change places with one another: two, or all of two nodes.
+struct Exchange {
+  std::vector<std::int64_t> ranks, with_ranks;
+  std::string place, with_place;  // nodes where they are known, else switches
+};
+
+struct Placement {
+  bool nodes_known = false;                // of every rank
+  bool switches_known = false;             // of every rank, and every node is under one of them
+  std::vector<NeedlessCrossing> needless;  // the heaviest traffic first
+  std::vector<Exchange> exchanges;         // in this order, they mend all of it
+};
+
 struct Diagnosis {
   Setup setup;
   Headline headline;
@@ -258,6 +335,10 @@ struct Diagnosis {
   std::vector<Part> parts;      // sum to headline.step_seconds
   Verdict verdict;
   std::vector<Finding> findings;  // by loss, largest first; the immaterial ones too
+  // Nothing where ranks are missing, or no rank has a place or coordinates.
+  std::optional<Placement> placement;
+  // Nothing where the parts explain more time than the step has.
+  std::optional<FixWorth> worth;
   SplitMethod split = SplitMethod::step_minimum;
   WaitsIn waits_in = WaitsIn::comm;
   std::vector<std::int64_t> steps_used;    // ids

@@ -28,6 +28,10 @@ namespace mfu {
 // MHz: "1830", "1830MHz", "1.83GHz". Throws Error{usage}.
 [[nodiscard]] double parse_megahertz(std::string_view text, std::string_view what);
 
+// What one of something costs for an hour: "2.5/h". Without "/h" it is refused with a question,
+// since prices of a day and of a whole node are quoted as well. Throws Error{usage}.
+[[nodiscard]] double parse_price(std::string_view text, std::string_view what);
+
 // A ratio that somebody printed: as parse_ratio(), but it may be over 100 %: "563%", "0.74". A bare
 // number of 2 and more is refused: "74.13% or 74.13T?". Throws Error{usage}.
 [[nodiscard]] double parse_printed_ratio(std::string_view text, std::string_view what);

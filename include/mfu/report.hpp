@@ -33,6 +33,7 @@ struct FindingText {
   std::vector<std::string> evidence;
   std::vector<std::string> actions;
   std::string owner;
+  std::string verify;  // the command that tells afterwards whether it helped
 };
 
 // One row of the table of parts.
@@ -61,6 +62,28 @@ struct ReplaySection {
   std::vector<TraceSection::Line> lines;
 };
 
+// What is asked of the table of fixes.
+struct WorthAsk {
+  bool show = false;  // even where one fix is all there is
+  std::optional<double> price_per_gpu_hour;
+  std::optional<double> steps_left;
+};
+
+// The fixes in a table: each family's alone, then all in their order.
+struct WorthSection {
+  FixWorth worth;
+  CostBasis basis;
+  bool on_screen = false;  // JSON has it always
+  std::string title;
+  std::vector<std::string> headers;  // of the cells
+  struct Row {
+    std::string label;
+    std::vector<std::string> cells;  // empty: a heading
+  };
+  std::vector<Row> rows;
+  std::vector<std::string> remarks;
+};
+
 struct DiagnoseSection {
   Diagnosis diagnosis;
   std::string title;       // model, GPUs, peak
@@ -80,11 +103,13 @@ struct DiagnoseSection {
   std::string worth;                    // "9.4 MFU points (31.4 -> 40.8 %), 12.90 -> 9.92 s a step"
   std::vector<std::string> actions;
   std::string owner;
+  std::string verify;  // the command that tells afterwards whether it helped; empty: nothing to do
   std::string refuted_by;
   std::vector<FindingText> finding_texts;          // one for each diagnosis.findings
   std::string measured, derived, assumed, unseen;  // how sure
-  std::optional<ReplaySection> replay;             // where the run comes from a timeline
-  std::optional<TraceSection> trace;               // where the run comes from traces
+  std::optional<WorthSection> worth_table;
+  std::optional<ReplaySection> replay;  // where the run comes from a timeline
+  std::optional<TraceSection> trace;    // where the run comes from traces
 };
 
 // An MFU against one peak, held against another.
@@ -286,6 +311,7 @@ struct TimeScale {
 [[nodiscard]] TimeScale time_scale(double seconds) noexcept;
 
 // Words and numbers of a diagnosis. Pure.
-[[nodiscard]] DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run);
+[[nodiscard]] DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run,
+                                       const WorthAsk& ask = {});
 
 }  // namespace mfu

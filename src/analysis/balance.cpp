@@ -300,22 +300,30 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
   }
 }
 
-// The same seconds, were the heavy stages slow hardware that is put right.
-std::vector<double> saved_by_peers_level(RuleContext& context, const HeavyStages& stages,
-                                         std::span<const double> levels) {
-  Scenario repaired = context.local_fixed;
+// The heavy stages as slow hardware that is put right.
+RowEdit at_peers_level(const Job& job, const HeavyStages& stages, std::span<const double> levels) {
   std::vector<double> factor;
   for (std::size_t p = 0; p < levels.size(); ++p) {
     factor.push_back(levels[p] > 0.0 ? stages.peers[p] / levels[p] : 1.0);
   }
-  repaired.compute.push_back(
-      [&job = context.job(), factor = std::move(factor)](std::size_t, std::span<double> row) {
-        for (std::size_t r = 0; r < row.size(); ++r) {
-          row[r] *= factor[static_cast<std::size_t>(job.stage_of(r))];
-        }
-      });
-  return difference(context.model.steps_under(context.local_fixed),
-                    context.model.steps_under(repaired));
+  return [&job, factor = std::move(factor)](std::size_t, std::span<double> row) {
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      row[r] *= factor[static_cast<std::size_t>(job.stage_of(r))];
+    }
+  };
+}
+
+// Takes the fix of the candidate, and what it saves after the local places.
+void fix_by(RuleContext& context, const RowEdit& edit, bool evens_microbatches,
+            Candidate& candidate) {
+  candidate.fix = [edit, evens_microbatches](Scenario& scenario) {
+    scenario.compute.push_back(edit);
+    if (evens_microbatches) std::fill(scenario.spread.begin(), scenario.spread.end(), 0.0);
+  };
+  Scenario fixed = context.local_fixed;
+  candidate.fix(fixed);
+  candidate.loss =
+      difference(context.model.steps_under(context.local_fixed), context.model.steps_under(fixed));
 }
 
 // A stage that is one node: slow hardware there can cost much where evening the stages would save
@@ -330,7 +338,7 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
   candidate.finding.family = Family::imbalance;
   describe_stages(context, stages, levels, candidate);
   if (candidate.alike.empty()) return false;
-  candidate.loss = saved_by_peers_level(context, stages, levels);
+  fix_by(context, at_peers_level(context.job(), stages, levels), false, candidate);
   if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
   candidate.on.assign(context.job().steps(), true);
   context.found.push_back(std::move(candidate));
@@ -348,10 +356,7 @@ void find_imbalance(RuleContext& context) {
   if (find_confounded_stage(context, stage_level)) return;
   Candidate candidate;
   candidate.materiality = context.options.materiality;
-  Scenario even = base;
-  even.compute.push_back(everything_even());
-  even.spread.assign(job.steps(), 0.0);
-  candidate.loss = difference(before, context.model.steps_under(even));
+  fix_by(context, everything_even(), true, candidate);
   if (mean(candidate.loss) < kLeastShare * context.mean_step()) return;
   candidate.on.assign(job.steps(), true);
   Finding& finding = candidate.finding;
@@ -403,7 +408,9 @@ void find_imbalance(RuleContext& context) {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
       // Work can be moved once and for all; the jitter around it stays.
-      if (compute_variation(context, base) < kJitterVariation) candidate.loss = saved_once;
+      if (compute_variation(context, base) < kJitterVariation) {
+        fix_by(context, even_ranks(levels), false, candidate);
+      }
       if (context.heavy_place) describe_place(job, *context.heavy_place, candidate);
       finding.facts.push_back(
           {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});

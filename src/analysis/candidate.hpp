@@ -3,6 +3,7 @@
 // single_gpu.cpp); diagnose.cpp runs them in the order in which their fixes are applied.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,6 +22,9 @@ struct Candidate {
   // Families that look alike in these data, this one's among them: a logical place that is exactly
   // one physical place, transfer of groups that nobody told apart. Empty where it can be told.
   std::vector<Family> alike;
+  // Puts it right in a scenario, where that cannot be done by taking `loss` off the step: fixes of
+  // the compute itself, which later fixes build upon. See fix_chain.hpp.
+  std::function<void(Scenario&)> fix;
 };
 
 // Ranks that share an index along an axis and nothing else: what is slow there is work, not

@@ -1,6 +1,8 @@
 #include <cmath>
 
 #include "analysis/factors.hpp"
+#include "analysis/fix_chain.hpp"
+#include "analysis/placement.hpp"
 #include "analysis/setup.hpp"
 #include "analysis/verdict.hpp"
 #include "mfu/analyze.hpp"
@@ -90,6 +92,8 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   result.parts = std::move(accounts.parts);
   result.headline = accounts.headline;
   judge(context, result);
+  result.placement = placement_of(job);
+  result.worth = worth_of_fixes(context, result.headline);
   return result;
 }
 

@@ -98,6 +98,20 @@ std::string_view to_string(Cause cause) noexcept {
   return "";
 }
 
+std::string_view to_string(FixStage stage) noexcept {
+  switch (stage) {
+    case FixStage::actual:
+      return "actual";
+    case FixStage::bursts_and_links:
+      return "bursts_and_links";
+    case FixStage::balanced:
+      return "balanced";
+    case FixStage::gpu_at_target:
+      return "gpu_at_target";
+  }
+  return "";
+}
+
 std::string_view to_string(FactorId id) noexcept {
   switch (id) {
     case FactorId::single_gpu:

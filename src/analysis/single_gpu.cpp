@@ -132,8 +132,11 @@ void find_slowdown(RuleContext& context) {
     }
     candidate.on = split.on;
   }
+  candidate.fix = [edit = at_level(std::move(factor))](Scenario& scenario) {
+    scenario.compute.push_back(edit);
+  };
   Scenario alone = context.model.measured();
-  alone.compute.push_back(at_level(std::move(factor)));
+  candidate.fix(alone);
   candidate.loss = context.loss_under(alone);
   if (mean(candidate.loss) < kLeastShare * context.mean_step()) return;
   context.found.push_back(std::move(candidate));
@@ -156,8 +159,10 @@ void find_low_efficiency(RuleContext& context, const Setup& setup) {
   finding.persistence = Persistence::steady;
   finding.cause = Cause::kernels;
   finding.facts.push_back({FactKind::efficiency, efficiency, target, 0, 0, {}});
+  candidate.fix = [edit = at_level(std::vector<double>(job.steps(), efficiency / target))](
+                      Scenario& scenario) { scenario.compute.push_back(edit); };
   Scenario alone = context.model.measured();
-  alone.compute.push_back(at_level(std::vector<double>(job.steps(), efficiency / target)));
+  candidate.fix(alone);
   candidate.loss = context.loss_under(alone);
   context.found.push_back(std::move(candidate));
 }

@@ -214,6 +214,23 @@ double parse_large(std::string_view text, std::string_view what) {
                "write 8030261248, 8.03B, 124M or 53k");
 }
 
+double parse_price(std::string_view text, std::string_view what) {
+  constexpr std::string_view kHint = "write the price of one GPU for one hour: 2.5/h";
+  const auto [number, unit] = split_grouped(text);
+  const Decimal parsed = parse_decimal(number);
+  if (parsed.status != DecimalStatus::ok) {
+    throw refuse(what, fmt::format("'{}' is not a price", text.substr(0, 80)), std::string(kHint));
+  }
+  if (unit != "/h") {
+    throw refuse(what,
+                 unit.empty() ? fmt::format("'{}' for how long?", text.substr(0, 80))
+                              : fmt::format("'{}' is not a price per hour", text.substr(0, 80)),
+                 std::string(kHint));
+  }
+  require_positive(parsed.value, text, what);
+  return parsed.value;
+}
+
 double parse_flops(std::string_view text, std::string_view what) {
   static constexpr std::array<Prefix, 5> kUnits{
       {{1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}, {1, ""}}};

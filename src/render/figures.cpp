@@ -151,6 +151,7 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   all.remark("worth", "worth", section.worth);
   for (const std::string& action : section.actions) all.remark("try", "try", action);
   all.remark("owner", "owner", section.owner);
+  all.remark("verify", "verify", section.verify);
 }
 
 }  // namespace

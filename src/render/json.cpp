@@ -150,6 +150,7 @@ Json verdict_of(const DiagnoseSection& section) {
   values["evidence"] = section.why;
   values["actions"] = section.actions;
   values["owner"] = text(section.owner);
+  values["verify"] = text(section.verify);
   return values;
 }
 
@@ -168,7 +169,8 @@ Json findings_of(const DiagnoseSection& section) {
                     {"cause", text(to_string(finding.cause))},
                     {"evidence", words.evidence},
                     {"actions", words.actions},
-                    {"owner", text(words.owner)}});
+                    {"owner", text(words.owner)},
+                    {"verify", text(words.verify)}});
   }
   return list;
 }
@@ -181,11 +183,17 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   object["parts"] = parts_of(diagnosis.parts);
   object["verdict"] = verdict_of(section);
   object["findings"] = findings_of(section);
+  object["thresholds"] = {
+      {"target_efficiency", number(diagnosis.target_efficiency)},
+      {"materiality", number(diagnosis.materiality)},
+      {"communication_materiality", number(diagnosis.communication_materiality)}};
   object["steps"] = {{"used", diagnosis.steps_used}, {"warmup", diagnosis.warmup_steps}};
   object["certainty"] = {{"measured", section.measured},
                          {"derived", section.derived},
                          {"assumed", section.assumed},
                          {"unseen", section.unseen}};
+  if (diagnosis.placement) render::json_placement(object, *diagnosis.placement);
+  if (section.worth_table) render::json_worth(object, *section.worth_table);
   if (section.replay) render::json_replay(object, *section.replay);
   if (section.trace) render::json_trace(object, *section.trace);
 }

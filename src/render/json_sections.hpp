@@ -10,6 +10,8 @@ void json_calc(Json& object, const CalcSection& section);
 void json_flops(Json& object, const FlopsSection& section);
 void json_peak(Json& object, const PeakSection& section);
 void json_replay(Json& object, const ReplaySection& section);
+void json_placement(Json& object, const Placement& placement);
+void json_worth(Json& object, const WorthSection& section);
 void json_trace(Json& object, const TraceSection& section);
 void json_log(Json& object, const LogSection& section);
 void json_list(Json& object, const ListSection& section);

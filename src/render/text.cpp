@@ -162,6 +162,7 @@ void verdict(Screen& screen, const DiagnoseSection& section) {
   const bool decides = section.diagnosis.verdict.family == Family::inconclusive;
   screen.hanging(decides ? "  needs" : "  try", actions);
   if (!owner_shown) screen.hanging("  owner", section.owner);
+  if (!section.verify.empty()) screen.hanging("  verify", section.verify);
   if (!section.refuted_by.empty()) screen.hanging("  not if", section.refuted_by);
   screen.hanging("  also", section.also);
 }
@@ -198,6 +199,9 @@ void diagnose(Screen& screen, const DiagnoseSection& section) {
   table(screen, section);
   screen.blank();
   verdict(screen, section);
+  if (section.worth_table && section.worth_table->on_screen) {
+    text_worth(screen, *section.worth_table);
+  }
   if (section.replay) text_replay(screen, *section.replay);
   if (section.trace) text_trace(screen, *section.trace);
   how_sure(screen, section);

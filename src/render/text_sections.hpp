@@ -14,6 +14,7 @@ void text_calc(Screen& screen, const CalcSection& section);
 void text_flops(Screen& screen, const FlopsSection& section);
 void text_peak(Screen& screen, const PeakSection& section);
 void text_replay(Screen& screen, const ReplaySection& section);
+void text_worth(Screen& screen, const WorthSection& section);
 void text_trace(Screen& screen, const TraceSection& section);
 // The table of the same run by other conventions.
 void text_conventions(Screen& screen, const CalcSection& section);

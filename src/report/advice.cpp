@@ -3,19 +3,40 @@
 
 #include <algorithm>
 
+#include "report/placement_wording.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {
 namespace {
 
-Advice straggler(Cause cause, Locality locality, Persistence persistence, const std::string& who) {
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Where the places are known, what there is to mend; where they are not, `otherwise`.
+void add_placement(const Conditions& conditions, std::string otherwise, Advice& advice) {
+  if (!conditions.placement) {
+    if (!otherwise.empty()) advice.actions.push_back(std::move(otherwise));
+    return;
+  }
+  for (std::string& action : placement_actions(*conditions.placement)) {
+    advice.actions.push_back(std::move(action));
+  }
+}
+
+Advice straggler(Cause cause, Locality locality, Persistence persistence, const std::string& who,
+                 const Conditions& conditions) {
   Advice advice;
   advice.owner = "infrastructure";
   if (locality == Locality::link || locality == Locality::group || cause == Cause::link) {
     advice.actions = {
         fmt::format("read error counters, speed and width of {}: cable, port, adapter", who),
         "run an all-reduce benchmark between the nodes of that group, and one beside it",
-        "swap the cable or drain the node; then place communication-heavy ranks by topology"};
+        "swap the cable or drain the node"};
+    add_placement(conditions,
+                  "then place communication-heavy ranks by topology: give node and switch of each "
+                  "rank, and the groups that cross needlessly are named",
+                  advice);
     advice.refuted_by =
         "the other groups are as slow under the same load: then it is communication";
     return advice;
@@ -34,8 +55,9 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
       advice.actions = {"collect garbage on all ranks in the same step, or less often"};
       break;
     default:
-      advice.actions = {
-          fmt::format("look at {} first: temperature, SM clock, power cap, ECC, Xid", who)};
+      if (!conditions.unmeasured.empty()) {
+        advice.actions = {fmt::format("look at {} first: {}", who, joined(conditions.unmeasured))};
+      }
       break;
   }
   if (persistence == Persistence::bursts) {
@@ -43,13 +65,14 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
         "find what else runs there at that time: daemons, checks, other jobs");
   }
   advice.actions.emplace_back("run a health check there; if it fails, drain it and use a spare");
-  advice.actions.emplace_back("only then place communication-heavy ranks by topology");
+  add_placement(conditions, "only then place communication-heavy ranks by topology", advice);
   advice.refuted_by =
       "after a swap of the hardware the same rank is slow: then its work is larger (imbalance)";
   return advice;
 }
 
-Advice imbalance(Cause cause, Locality locality, Persistence persistence, const std::string& who) {
+Advice imbalance(Cause cause, Locality locality, Persistence persistence, const std::string& who,
+                 const Conditions& conditions) {
   Advice advice;
   advice.owner = "model";
   switch (cause) {
@@ -57,6 +80,10 @@ Advice imbalance(Cause cause, Locality locality, Persistence persistence, const 
       advice.actions = {
           fmt::format("move layers from {} to the others; count embedding and logits as work", who),
           "then check that memory still allows the same number of microbatches in flight"};
+      if (!conditions.interleaved) {
+        advice.actions.emplace_back(
+            "where whole layers are too coarse: interleaved stages share them out more finely");
+      }
       advice.refuted_by = fmt::format(
           "the GPUs of {} are slow in other jobs too: then it is hardware (straggler)", who);
       return advice;
@@ -91,8 +118,11 @@ Advice imbalance(Cause cause, Locality locality, Persistence persistence, const 
   }
   if (persistence == Persistence::moving) {
     advice.owner = "data";
-    advice.actions = {"even the work over the ranks in every step: sequence lengths first",
-                      "record forward and backward apart: together they show if the data are it"};
+    advice.actions = {"even the work over the ranks in every step: sequence lengths first"};
+    if (!conditions.forward_backward) {
+      advice.actions.emplace_back(
+          "record forward and backward apart: together they show if the data are it");
+    }
   } else if (locality == Locality::stage) {
     advice.actions = {fmt::format("move work from {} to the other stages", who)};
   } else {
@@ -102,23 +132,38 @@ Advice imbalance(Cause cause, Locality locality, Persistence persistence, const 
   return advice;
 }
 
-Advice stall(Cause cause, Persistence persistence) {
+Advice stall(Cause cause, Persistence persistence, const Conditions& conditions) {
   Advice advice;
   switch (cause) {
     case Cause::input:
-      advice = {{"more loader workers or deeper prefetch", "pre-tokenised shards on local disk"},
-                "data",
-                "one rank alone lacked input: then its peers would show waits"};
+      advice = {{}, "data", "one rank alone lacked input: then its peers would show waits"};
+      advice.actions.push_back(
+          conditions.loader_workers.empty()
+              ? std::string("more loader workers or deeper prefetch")
+              : fmt::format("more than the {} loader workers of now, or deeper "
+                            "prefetch",
+                            conditions.loader_workers));
+      advice.actions.emplace_back(conditions.tokenised ? "shards on local disk"
+                                                       : "pre-tokenised shards on local disk");
       return advice;
     case Cause::checkpoint:
-      advice = {{"write checkpoints asynchronously and sharded", "or less often"},
-                "framework",
-                "the stops do not follow the checkpoint interval"};
+      advice = {{}, "framework", "the stops do not follow the checkpoint interval"};
+      if (conditions.async_checkpoint) {
+        advice.actions = {"find what still stops: the copy to the host, or a barrier before it",
+                          "write checkpoints less often"};
+      } else {
+        advice.actions = {"write checkpoints asynchronously and sharded", "or less often"};
+      }
       return advice;
     case Cause::gc:
-      advice = {{"turn automatic garbage collection off; collect on all ranks in one step"},
-                "framework",
-                "the stops stay with collection turned off"};
+      advice = {{}, "framework", "the stops stay with collection turned off"};
+      if (conditions.manual_gc) {
+        advice.actions = {"collect on all ranks in the same step, and less often"};
+        advice.refuted_by = "the stops do not follow the interval of the collection";
+      } else {
+        advice.actions = {
+            "turn automatic garbage collection off; collect on all ranks in one step"};
+      }
       return advice;
     default:
       break;
@@ -134,24 +179,64 @@ Advice stall(Cause cause, Persistence persistence) {
   return advice;
 }
 
+Advice communication(const Conditions& conditions) {
+  constexpr double kMostlyHidden = 0.8;
+  Advice advice;
+  advice.owner = "framework";
+  const std::optional<double>& hidden = conditions.hidden_share;
+  if (!hidden) {
+    advice.actions = {
+        "overlap it: gradient reduction with backward, prefetch of sharded parameters"};
+  } else if (*hidden < kMostlyHidden) {
+    advice.actions = {fmt::format(
+        "overlap more of it ({:.0f} % is hidden now): gradient reduction with backward, prefetch "
+        "of sharded parameters",
+        100.0 * *hidden)};
+  }
+  advice.actions.emplace_back("larger buckets, fewer collectives");
+  add_placement(conditions, "change the layout so that the heaviest groups stay inside a node",
+                advice);
+  advice.refuted_by = "one group alone is slow: then it is a link (straggler)";
+  return advice;
+}
+
+Advice kernels(const Conditions& conditions) {
+  Advice advice;
+  advice.owner = "performance";
+  advice.actions = {"check the FLOP count and the peak first: a wrong one looks like slow kernels",
+                    "profile one rank: which kernels take the time, and at what shape"};
+  if (conditions.recompute == Recompute::full) {
+    advice.actions.emplace_back(
+        "recompute selectively where memory allows: in full, every forward runs twice");
+  }
+  std::vector<std::string> levers;
+  if (!conditions.fused_attention) levers.emplace_back("fused attention");
+  levers.emplace_back("memory formats");
+  levers.emplace_back(conditions.compiled ? "fusion" : "fusion (compile)");
+  levers.emplace_back("larger microbatches");
+  advice.actions.push_back(joined(levers));
+  advice.refuted_by = "the FLOP convention or the peak is wrong";
+  return advice;
+}
+
 }  // namespace
 
+std::string verify_command(FactorId aimed_at) {
+  return fmt::format("mfu compare before.json after.json --expect {}", to_string(aimed_at));
+}
+
 Advice advice_for(Family family, Cause cause, Locality locality, Persistence persistence,
-                  const Subject& subject) {
+                  const Subject& subject, const Conditions& conditions) {
   const std::string who = subject.name.empty() ? "the slow place" : subject.name;
   switch (family) {
     case Family::straggler:
-      return straggler(cause, locality, persistence, who);
+      return straggler(cause, locality, persistence, who, conditions);
     case Family::imbalance:
-      return imbalance(cause, locality, persistence, who);
+      return imbalance(cause, locality, persistence, who, conditions);
     case Family::stall:
-      return stall(cause, persistence);
+      return stall(cause, persistence, conditions);
     case Family::communication:
-      return {{"overlap it: gradient reduction with backward, prefetch of sharded parameters",
-               "larger buckets, fewer collectives",
-               "change the layout so that the heaviest groups stay inside a node"},
-              "framework",
-              "one group alone is slow: then it is a link (straggler)"};
+      return communication(conditions);
     case Family::single_gpu_efficiency:
       if (cause == Cause::thermal || cause == Cause::power || persistence == Persistence::drift) {
         return {{"plot SM clock, temperature and power over the run",
@@ -166,11 +251,7 @@ Advice advice_for(Family family, Cause cause, Locality locality, Persistence per
                 "performance",
                 "those steps have more work (longer sequences, evaluation): then nothing is slow"};
       }
-      return {{"check the FLOP count and the peak first: a wrong one looks like slow kernels",
-               "profile one rank: which kernels take the time, and at what shape",
-               "fused attention, memory formats, fusion (compile), larger microbatches"},
-              "performance",
-              "the FLOP convention or the peak is wrong"};
+      return kernels(conditions);
     case Family::healthy:
     case Family::mixed:
     case Family::inconclusive:

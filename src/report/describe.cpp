@@ -13,6 +13,7 @@
 #include "report/replay_wording.hpp"
 #include "report/trace_wording.hpp"
 #include "report/wording.hpp"
+#include "report/worth_wording.hpp"
 
 namespace mfu {
 namespace {
@@ -198,16 +199,31 @@ std::vector<std::string> sentences(const std::vector<Fact>& facts, const Wording
   return lines;
 }
 
+// The factor of the product that a fix moves.
+FactorId factor_aimed_at(PartId part) {
+  switch (part) {
+    case PartId::own_stall:
+      return FactorId::own_stall;
+    case PartId::exposed_transfer:
+      return FactorId::transfer;
+    case PartId::imbalance_wait:
+      return FactorId::balance;
+    default:
+      return FactorId::single_gpu;
+  }
+}
+
 // In advice a stage is named without the number of stages.
 Subject doer_subject(Locality locality, const Culprits& culprits) {
   return subject_of(locality, culprits, 0);
 }
 
-FindingText text_of(const Diagnosis& diagnosis, const Finding& finding) {
+FindingText text_of(const Diagnosis& diagnosis, const Finding& finding,
+                    const Conditions& conditions) {
   const WordingContext context = context_for(diagnosis, finding.locality, finding.culprits);
   const Advice advice =
       advice_for(finding.family, finding.cause, finding.locality, finding.persistence,
-                 doer_subject(finding.locality, finding.culprits));
+                 doer_subject(finding.locality, finding.culprits), conditions);
   FindingText text;
   text.code = std::string(to_string(finding.family));
   text.code += "/" + std::string(to_string(finding.locality));
@@ -217,6 +233,8 @@ FindingText text_of(const Diagnosis& diagnosis, const Finding& finding) {
   text.evidence = sentences(finding.facts, context);
   text.actions = advice.actions;
   text.owner = advice.owner;
+  text.verify = verify_command(factor_aimed_at(part_of(
+      finding.family, finding.facts, finding.locality, diagnosis.headline.mfu.has_value())));
   return text;
 }
 
@@ -338,12 +356,14 @@ void append_missing(std::vector<std::string>& to, const std::vector<std::string>
 }
 
 // Mixed: the words of each family's own finding, since their places differ.
-void describe_mixed(DiagnoseSection& section, const Diagnosis& diagnosis) {
+void describe_mixed(DiagnoseSection& section, const Diagnosis& diagnosis,
+                    const Conditions& conditions) {
   const Verdict& verdict = diagnosis.verdict;
   for (const Family family : verdict.families) {
     const Finding* finding = finding_for(diagnosis, family);
     if (finding == nullptr) continue;
-    const FindingText text = text_of(diagnosis, *finding);
+    const FindingText text = text_of(diagnosis, *finding, conditions);
+    if (section.verify.empty()) section.verify = text.verify;
     append_missing(section.why, text.evidence);
     append_missing(section.actions, text.actions);
     if (section.owner.find(text.owner) == std::string::npos) {
@@ -351,17 +371,18 @@ void describe_mixed(DiagnoseSection& section, const Diagnosis& diagnosis) {
     }
     const Advice advice =
         advice_for(family, finding->cause, finding->locality, finding->persistence,
-                   doer_subject(finding->locality, finding->culprits));
+                   doer_subject(finding->locality, finding->culprits), conditions);
     section.refuted_by += (section.refuted_by.empty() ? "" : "; or ") + advice.refuted_by;
   }
 }
 
-void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis) {
+void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
+                      const Conditions& conditions) {
   const Verdict& verdict = diagnosis.verdict;
   section.verdict_line = verdict_line_of(diagnosis);
   section.worth = worth_of(diagnosis);
   section.also = also_of(diagnosis);
-  if (verdict.family == Family::mixed) describe_mixed(section, diagnosis);
+  if (verdict.family == Family::mixed) describe_mixed(section, diagnosis, conditions);
   const WordingContext context = context_for(diagnosis, verdict.locality, verdict.culprits);
   if (section.why.empty()) section.why = sentences(verdict.facts, context);
   if (verdict.family == Family::inconclusive) {
@@ -375,7 +396,9 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis) {
   } else if (verdict.family != Family::mixed) {
     const Advice advice =
         advice_for(verdict.family, verdict.cause, verdict.locality, verdict.persistence,
-                   doer_subject(verdict.locality, verdict.culprits));
+                   doer_subject(verdict.locality, verdict.culprits), conditions);
+    section.verify = verify_command(factor_aimed_at(part_of(
+        verdict.family, verdict.facts, verdict.locality, diagnosis.headline.mfu.has_value())));
     section.actions = advice.actions;
     section.owner = advice.owner;
     section.refuted_by = advice.refuted_by;
@@ -427,7 +450,7 @@ TimeScale time_scale(double seconds) noexcept {
   return scale;
 }
 
-DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run) {
+DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run, const WorthAsk& ask) {
   DiagnoseSection section;
   const Diagnosis d = with_nodes(diagnosis, run);
   section.diagnosis = std::move(diagnosis);
@@ -438,13 +461,17 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run) {
   section.part_texts = part_texts_of(d);
   section.fingerprint = fingerprint_of(d.setup);
   section.mfu_missing = mfu_missing_of(d.headline);
-  for (const Finding& finding : d.findings) section.finding_texts.push_back(text_of(d, finding));
-  describe_verdict(section, d);
+  const Conditions conditions = conditions_of(d, run);
+  for (const Finding& finding : d.findings) {
+    section.finding_texts.push_back(text_of(d, finding, conditions));
+  }
+  describe_verdict(section, d, conditions);
   const Certainty certainty = certainty_of(d, run);
   section.measured = certainty.measured;
   section.derived = certainty.derived;
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
+  section.worth_table = describe_worth(d, ask);
   section.trace = describe_trace(run);
   section.replay = describe_replay(run, section.diagnosis);
   return section;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mfu/analyze.hpp"
+#include "report/conditions.hpp"
 
 namespace mfu {
 
@@ -45,7 +46,10 @@ struct Advice {
   std::string refuted_by;  // continues "not if ..."
 };
 [[nodiscard]] Advice advice_for(Family family, Cause cause, Locality locality,
-                                Persistence persistence, const Subject& subject);
+                                Persistence persistence, const Subject& subject,
+                                const Conditions& conditions = {});
+// The command to run after the fix, which says whether this factor moved.
+[[nodiscard]] std::string verify_command(FactorId aimed_at);
 // What to measure so that an inconclusive diagnosis becomes a verdict; by the facts that say why.
 [[nodiscard]] std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts);
 
