@@ -36,7 +36,7 @@ ARROWS = {
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
-    "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
+    "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
     "analyze": "analysis", "log_summary": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }

@@ -4,6 +4,7 @@
 #include "mfu/analyze.hpp"
 #include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
+#include "mfu/device_health.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/log_summary.hpp"
