@@ -37,7 +37,7 @@ PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
     "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
-    "analyze": "analysis", "log_summary": "analysis",
+    "analyze": "analysis", "health": "analysis", "log_summary": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 

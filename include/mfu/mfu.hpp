@@ -7,6 +7,7 @@
 #include "mfu/device_health.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
+#include "mfu/health.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/model.hpp"
 #include "mfu/quantity.hpp"

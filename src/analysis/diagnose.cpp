@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "analysis/factors.hpp"
+#include "analysis/health.hpp"
 #include "analysis/setup.hpp"
 #include "analysis/verdict.hpp"
 #include "mfu/analyze.hpp"
@@ -84,12 +85,14 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   RuleContext context{model, options, result.steps_used, model.measured(), {}, {}, 0.0};
   for (const Rule rule : kRules) rule(context);
   find_low_efficiency(context, result.setup);
+  add_health_evidence(context, result.setup);
 
   Accounts accounts = account(model, result.setup);
   result.factors = std::move(accounts.factors);
   result.parts = std::move(accounts.parts);
   result.headline = accounts.headline;
   judge(context, result);
+  result.health = survey(job, result.setup, result.findings);
   return result;
 }
 

@@ -41,7 +41,7 @@ std::optional<TelemetryColumn> column_of(std::string_view heading) {
 
 // The line that begins a table: "#Entity   GRACT ...", "# Entity ...".
 bool is_header(std::string_view line) {
-  return line.starts_with('#') && trimmed(line.substr(1)).starts_with("Entity");
+  return line.starts_with('#') && stripped(line.substr(1)).starts_with("Entity");
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void read_dcgm_dmon(TelemetryJob& job) {
   std::string_view line;
   while (lines.next(line)) {
     if (is_header(line)) {
-      split_at_blanks(trimmed(line.substr(1)), words);
+      split_at_blanks(stripped(line.substr(1)), words);
       columns.clear();
       for (std::size_t i = 1; i < words.size(); ++i) columns.push_back(column_of(words[i]));
       continue;

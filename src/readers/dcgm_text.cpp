@@ -102,7 +102,7 @@ bool parse(std::string_view text, Line& line) {
     while (!text.starts_with('}')) {
       const std::size_t equal = text.find("=\"");
       if (equal == std::string_view::npos) return false;
-      const std::string_view key = trimmed(text.substr(0, equal));
+      const std::string_view key = stripped(text.substr(0, equal));
       text.remove_prefix(equal + 2);
       std::string value;
       for (;;) {
@@ -118,16 +118,16 @@ bool parse(std::string_view text, Line& line) {
         }
       }
       line.labels.emplace_back(key, std::move(value));
-      text = trimmed(text);
-      if (text.starts_with(',')) text = trimmed(text.substr(1));
+      text = stripped(text);
+      if (text.starts_with(',')) text = stripped(text.substr(1));
     }
     text.remove_prefix(1);
   }
-  text = trimmed(text);
+  text = stripped(text);
   if (text.empty()) return false;
   const std::size_t gap = text.find_first_of(" \t");
   line.value = text.substr(0, gap);
-  line.time = gap == std::string_view::npos ? std::string_view{} : trimmed(text.substr(gap));
+  line.time = gap == std::string_view::npos ? std::string_view{} : stripped(text.substr(gap));
   return true;
 }
 
@@ -219,7 +219,7 @@ bool sniff_dcgm_text(std::string_view head) {
     for (std::size_t at = head.find(mark); at != std::string_view::npos;
          at = head.find(mark, at + 1)) {
       const std::size_t begin = at == 0 ? 0 : head.rfind('\n', at - 1) + 1;
-      const std::string_view before = trimmed(head.substr(begin, at - begin));
+      const std::string_view before = stripped(head.substr(begin, at - begin));
       if (before.empty() || before == "\xEF\xBB\xBF" || before == "# HELP" || before == "# TYPE") {
         return true;
       }

@@ -22,7 +22,7 @@ bool stamped(std::string_view line) {
   }
   const std::size_t close = line.find(']');
   if (!line.starts_with('[') || close == std::string_view::npos || close < 6) return false;
-  const std::string_view stamp = trimmed(line.substr(1, close - 1));
+  const std::string_view stamp = stripped(line.substr(1, close - 1));
   const bool seconds = stamp.find_first_not_of("0123456789.") == std::string_view::npos &&
                        stamp.find('.') != std::string_view::npos;
   const bool date =
@@ -104,8 +104,8 @@ class LogReader {
     std::int64_t code = 0;
     bool readable = false;
     if (close != std::string_view::npos) {
-      rest = trimmed(rest.substr(close + 1));
-      if (rest.starts_with(':')) rest = trimmed(rest.substr(1));
+      rest = stripped(rest.substr(close + 1));
+      if (rest.starts_with(':')) rest = stripped(rest.substr(1));
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), code);
       // A line that is cut off within the number names another Xid.
       readable = error == std::errc() && end != rest.data() + rest.size() && code > 0;

@@ -45,7 +45,7 @@ bool sniff_smi_dmon(std::string_view head) {
   std::vector<std::string_view> words;
   while (!head.empty()) {
     const std::size_t end = head.find('\n');
-    const std::string_view line = trimmed(head.substr(0, end));
+    const std::string_view line = stripped(head.substr(0, end));
     if (!line.empty()) {
       if (!line.starts_with('#')) return false;
       split_at_blanks(line.substr(1), words);

@@ -23,48 +23,6 @@ constexpr std::array<TelemetryFormat, 5> kFormats{{
     {"nvidia-smi CSV", sniff_smi_csv, read_smi_csv},
 }};
 
-void read_file(TelemetryFile& file, Telemetry& all, Notes& notes) {
-  ByteSource bytes = ByteSource::open(file.path);
-  std::string head(bytes.peek(kHeadBytes));
-  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) {
-    throw Error(ErrorKind::format, "is UTF-16 text", Place{.file = file.path},
-                "save it as UTF-8 (PowerShell: ... | Out-File -Encoding utf8 FILE)");
-  }
-  if (head.starts_with("\xEF\xBB\xBF")) head.erase(0, 3);
-  const auto* const format =
-      std::find_if(kFormats.begin(), kFormats.end(),
-                   [&head](const TelemetryFormat& known) { return known.sniff(head); });
-  DeviceTable table(file.path, notes);
-  TelemetryJob job{bytes, table, all.logs, notes};
-  format->read(job);
-  if (bytes.cut_off()) {
-    notes.add("truncated-tail", Severity::loss,
-              "the gzip data is cut off; what came before was read", Place{.file = file.path});
-  }
-  file.format = std::string(format->name) + (bytes.gzip() ? " (gzip)" : "");
-  file.bytes = bytes.raw_bytes();
-
-  // The index counts the devices of one host: another file is another host, unless a UUID says
-  // otherwise.
-  for (DeviceReading& device : table.take()) {
-    if (device.mig) {
-      notes.add("mig-enabled", Severity::assumption,
-                "a device of the telemetry is cut into slices (MIG): its peak is the whole "
-                "device's, a job on a slice has a share of it",
-                Place{.file = file.path});
-    }
-    const auto same =
-        std::find_if(all.devices.begin(), all.devices.end(), [&device](const DeviceReading& known) {
-          return !device.uuid.empty() && known.uuid == device.uuid;
-        });
-    if (same != all.devices.end()) {
-      absorb(*same, std::move(device));
-    } else {
-      all.devices.push_back(std::move(device));
-    }
-  }
-}
-
 std::optional<double> level(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(median(values));
 }
@@ -159,12 +117,56 @@ void note_line(const TelemetryJob& job, const Place& place) {
                 place);
 }
 
+void read_telemetry_file(ByteSource& bytes, TelemetryFile& file, Telemetry& all, Notes& notes) {
+  std::string head(bytes.peek(kHeadBytes));
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) {
+    throw Error(ErrorKind::format, "is UTF-16 text", Place{.file = file.path},
+                "save it as UTF-8 (PowerShell: ... | Out-File -Encoding utf8 FILE)");
+  }
+  if (head.starts_with("\xEF\xBB\xBF")) head.erase(0, 3);
+  const auto* const format =
+      std::find_if(kFormats.begin(), kFormats.end(),
+                   [&head](const TelemetryFormat& known) { return known.sniff(head); });
+  DeviceTable table(file.path, notes);
+  TelemetryJob job{bytes, table, all.logs, notes};
+  format->read(job);
+  if (bytes.cut_off()) {
+    notes.add("truncated-tail", Severity::loss,
+              "the gzip data is cut off; what came before was read", Place{.file = file.path});
+  }
+  file.format = std::string(format->name) + (bytes.gzip() ? " (gzip)" : "");
+  file.bytes = bytes.raw_bytes();
+
+  // The index counts the devices of one host: another file is another host, unless a UUID says
+  // otherwise.
+  for (DeviceReading& device : table.take()) {
+    if (device.mig) {
+      notes.add("mig-enabled", Severity::assumption,
+                "a device of the telemetry is cut into slices (MIG): its peak is the whole "
+                "device's, a job on a slice has a share of it",
+                Place{.file = file.path});
+    }
+    const auto same =
+        std::find_if(all.devices.begin(), all.devices.end(), [&device](const DeviceReading& known) {
+          return !device.uuid.empty() && known.uuid == device.uuid;
+        });
+    if (same != all.devices.end()) {
+      absorb(*same, std::move(device));
+    } else {
+      all.devices.push_back(std::move(device));
+    }
+  }
+}
+
 Telemetry read_telemetry(std::vector<TelemetryFile> files, Notes& notes) {
   // So that the order on the command line does not matter.
   std::stable_sort(files.begin(), files.end(),
                    [](const TelemetryFile& a, const TelemetryFile& b) { return a.path < b.path; });
   Telemetry all;
-  for (TelemetryFile& file : files) read_file(file, all, notes);
+  for (TelemetryFile& file : files) {
+    ByteSource bytes = ByteSource::open(file.path);
+    read_telemetry_file(bytes, file, all, notes);
+  }
   all.files = std::move(files);
   return all;
 }

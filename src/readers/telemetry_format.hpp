@@ -37,4 +37,7 @@ void read_smi_csv(TelemetryJob& job);
 // "lines of the telemetry with another number of cells than the header are left out"
 void note_line(const TelemetryJob& job, const Place& place);
 
+// One file: fills `file`, and adds to `all`.
+void read_telemetry_file(ByteSource& bytes, TelemetryFile& file, Telemetry& all, Notes& notes);
+
 }  // namespace mfu

@@ -9,7 +9,7 @@ constexpr std::size_t kLongestLine = 1024 * 1024;
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
+std::string_view stripped(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
@@ -19,7 +19,7 @@ void split_at_commas(std::string_view line, std::vector<std::string_view>& cells
   cells.clear();
   for (;;) {
     const std::size_t comma = line.find(',');
-    cells.push_back(trimmed(line.substr(0, comma)));
+    cells.push_back(stripped(line.substr(0, comma)));
     if (comma == std::string_view::npos) return;
     line.remove_prefix(comma + 1);
   }
@@ -79,7 +79,7 @@ bool TextLines::next(std::string_view& line) {
     if (!next_line()) return false;
     line = text_;
     if (line_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-    line = trimmed(line);
+    line = stripped(line);
   } while (line.empty());
   return true;
 }

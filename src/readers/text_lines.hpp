@@ -32,7 +32,7 @@ class TextLines {
   std::int64_t line_ = 0;
 };
 
-[[nodiscard]] std::string_view trimmed(std::string_view text);
+[[nodiscard]] std::string_view stripped(std::string_view text);
 // As nvidia-smi writes a table: no quotes. Cells are trimmed.
 void split_at_commas(std::string_view line, std::vector<std::string_view>& cells);
 void split_at_blanks(std::string_view line, std::vector<std::string_view>& words);
