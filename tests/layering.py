@@ -36,8 +36,8 @@ ARROWS = {
 PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
-    "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
-    "analyze": "analysis", "log_summary": "analysis",
+    "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
+    "analyze": "analysis", "health": "analysis", "log_summary": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 

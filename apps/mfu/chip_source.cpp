@@ -53,14 +53,9 @@ ObservedDevices observe(const std::string& path, std::span<const Chip> user, Not
                         std::vector<InputInfo>& files) {
   ObservedDevices observed;
   if (path.empty()) return observed;
-  const std::vector<DeviceReading> readings = read_device_readings({path}, notes);
-  InputInfo info;
-  info.path = path;
-  info.format = "nvidia-smi";
-  std::error_code ignored;
-  const auto bytes = std::filesystem::file_size(path, ignored);
-  if (!ignored) info.bytes = bytes;
-  files.push_back(std::move(info));
+  const Telemetry telemetry = read_telemetry({{path, {}, {}, 0}}, notes);
+  const std::vector<DeviceReading>& readings = telemetry.devices;
+  files.push_back({path, telemetry.files.front().format, telemetry.files.front().bytes});
   observed.path = path;
   for (const DeviceReading& reading : readings) {
     ObservedDevices::Device& device = observed.devices.emplace_back();

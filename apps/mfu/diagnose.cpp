@@ -23,13 +23,14 @@
 #include "rank_log.hpp"
 #include "read_inputs.hpp"
 #include "run_overrides.hpp"
+#include "telemetry_source.hpp"
 #include "worth_options.hpp"
 
 namespace mfu::app {
 namespace {
 
 struct DiagnoseText {
-  std::vector<std::string> files;
+  std::vector<std::string> files, telemetry;
   OutputText output;
   SelectionText selection;
   AnalysisText analysis;
@@ -105,7 +106,11 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   const WorthLimits worth = parse_worth(text.worth, problems);
   const unsigned threads = parse_threads(text.threads, problems);
   const GateLimits limits = parse_gates(text.gates, problems);
-  refuse_to_overwrite(text.output, text.files, problems);
+  const std::vector<TelemetryFile> telemetry =
+      parse_telemetry(text.telemetry, text.files, problems);
+  std::vector<std::string> read_files = text.files;
+  for (const TelemetryFile& file : telemetry) read_files.push_back(file.path);
+  refuse_to_overwrite(text.output, read_files, problems);
   problems.throw_if_any();  // before any file is created
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
@@ -116,8 +121,10 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));
   }
+  const std::string device = add_telemetry(read.run, telemetry, notes, read.inputs);
   override_run(read.run, overrides, notes);
   const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
+  name_chip(read.run, device, notes);
   const RunTimings run = select(std::move(read.run), selection, notes);
   progress.done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
                             format_si(static_cast<double>(run.column_bytes()), "B")));
@@ -167,6 +174,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   add_analysis_options(*command, text->analysis);
   add_worth_options(*command, text->worth);
   add_override_options(*command, text->overrides);
+  add_telemetry_option(*command, text->telemetry);
   add_threads_option(*command, text->threads);
   command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
   command->allow_extras();
@@ -175,6 +183,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
       "  mfu diagnose run.json\n"
       "  mfu diagnose TRACE_DIR\n"
       "  mfu diagnose rank*.jsonl --steps 21..500 --json\n"
+      "  mfu diagnose run.json --telemetry node*.csv node3=dmesg.log\n"
       "  mfu diagnose run.json --min-mfu 40% --fail-on straggler,stall\n"
       "  mfu diagnose run.json --price 2.5/h --tokens-left 2T\n"
       "  mfu diagnose run.json.gz --out json:report.json --out text:report.txt");

@@ -19,6 +19,7 @@
 
 #include "mfu/chip.hpp"
 #include "mfu/error.hpp"
+#include "mfu/health.hpp"
 #include "mfu/timings.hpp"
 
 namespace mfu {
@@ -64,6 +65,9 @@ enum class Cause {
   kernels,
   schedule,
   jitter,
+  clocks,  // lower than the peers', and neither heat nor power is the reason
+  ecc,
+  xid,
 };
 // The ids of the JSON contract: "single-gpu-efficiency", "stage-partition" ...; none: "".
 [[nodiscard]] std::string_view to_string(Family family) noexcept;
@@ -102,7 +106,7 @@ enum class FactKind {
                       // steps
   exposed_transfer,   // a seconds, share b of the step
   link_excess,        // group `name` transfers a, the typical group b
-  efficiency,         // single-GPU efficiency a, target b
+  efficiency,         // single-GPU efficiency a, target b; count 1: at the observed clock
   slowdown,           // compute of all ranks from a (first fifth) to b (last fifth of the steps)
   clocks,             // SM clock a MHz against b MHz (peers, or the first fifth)
   schedule_bubble,    // a seconds, share b; count stages, `of` microbatches
@@ -146,6 +150,7 @@ struct Finding {
   Interval loss_ci;           // 95 %, bootstrap over steps
   bool material = false;
   std::vector<Fact> facts;
+  std::vector<HealthFact> health;  // cheap causes for or against it; empty: no telemetry
 };
 
 enum class FactorId {
@@ -250,6 +255,7 @@ struct Verdict {
   double confidence = 0.0;
   std::optional<Recoverable> recoverable;
   std::vector<Fact> facts;  // evidence; for inconclusive: why
+  std::vector<HealthFact> health;
 };
 
 // What fixes are worth: each family's alone, and all of them in the order in which they are made.
@@ -346,6 +352,7 @@ struct Diagnosis {
   double target_efficiency = 0.45;
   double materiality = 0.05;
   double communication_materiality = 0.15;
+  Health health;
 };
 
 // Throws Error{unsupported} on an unknown chip or precision. One rank, or few steps, is no error:

@@ -99,6 +99,13 @@ struct Achievable {
 // The largest that was measured; nothing: no result is known.
 [[nodiscard]] const Achievable* best_achievable(const Chip& chip, Precision precision) noexcept;
 
+// Degrees Celsius; 0: not known.
+struct ThermalLimits {
+  double slowdown_c = 0.0;     // from here on the hardware halves the clock or more
+  double memory_most_c = 0.0;  // the memory's highest operating temperature
+};
+[[nodiscard]] ThermalLimits thermal_limits(const Chip& chip) noexcept;
+
 struct ChipMatch {
   const Chip* chip = nullptr;  // lives as long as the program; a user's chip as long as its table
   // Other rows that the name could mean as well: they have the same peaks, so the name is accepted.

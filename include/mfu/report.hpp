@@ -31,9 +31,19 @@ struct Gate {
 struct FindingText {
   std::string code;  // "straggler/rank/steady"
   std::vector<std::string> evidence;
+  std::vector<std::string> health;  // one for each fact of the finding's health
   std::vector<std::string> actions;
   std::string owner;
   std::string verify;  // the command that tells afterwards whether it helped
+};
+
+// What the devices' telemetry says, in words.
+struct HealthTexts {
+  std::vector<std::string> facts;    // one for each of verdict.health
+  std::vector<std::string> checked;  // the same, short: what speaks against, what was not measured
+  std::string clock;                 // the split of single-GPU efficiency; empty: no clock
+  std::vector<std::string> remarks;  // one for each of health.remarks
+  std::string two_modes;             // steps of two kinds; empty: they are of one
 };
 
 // One row of the table of parts.
@@ -108,6 +118,7 @@ struct DiagnoseSection {
   std::vector<FindingText> finding_texts;          // one for each diagnosis.findings
   std::string measured, derived, assumed, unseen;  // how sure
   std::optional<WorthSection> worth_table;
+  HealthTexts health;
   std::optional<ReplaySection> replay;  // where the run comes from a timeline
   std::optional<TraceSection> trace;    // where the run comes from traces
 };

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "mfu/device_health.hpp"
 #include "mfu/trace.hpp"
 
 namespace mfu {
@@ -59,6 +60,9 @@ struct RankTelemetry {
   std::vector<double> power_w;
   std::vector<std::string> throttle_reasons;
   std::vector<std::int64_t> xid;
+  // The recorder looked: an empty list then says that there was none.
+  bool throttle_recorded = false;
+  bool xid_recorded = false;
   std::optional<std::int64_t> ecc_uncorrected;
 };
 
@@ -69,6 +73,8 @@ struct RankInfo {
   std::string leaf_switch;  // leaf switch or rail; empty: not known
   Coords coords;            // given, or derived from the sizes in Parallelism
   RankTelemetry telemetry;
+  // What its device said about itself, from files beside the run (--telemetry).
+  std::optional<DeviceHealth> device;
 };
 
 // A matrix of seconds, step-major: the ranks of one step lie side by side.

@@ -2,6 +2,7 @@
 
 #include "analysis/factors.hpp"
 #include "analysis/fix_chain.hpp"
+#include "analysis/health.hpp"
 #include "analysis/placement.hpp"
 #include "analysis/setup.hpp"
 #include "analysis/verdict.hpp"
@@ -86,6 +87,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   RuleContext context{model, options, result.steps_used, model.measured(), {}, {}, 0.0};
   for (const Rule rule : kRules) rule(context);
   find_low_efficiency(context, result.setup);
+  add_health_evidence(context, result.setup);
 
   Accounts accounts = account(model, result.setup);
   result.factors = std::move(accounts.factors);
@@ -94,6 +96,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   judge(context, result);
   result.placement = placement_of(job);
   result.worth = worth_of_fixes(context, result.headline);
+  result.health = survey(job, result.setup, result.findings);
   return result;
 }
 

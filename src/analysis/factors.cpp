@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/health.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
@@ -138,7 +139,13 @@ Accounts account(StepModel& model, const Setup& setup) {
               (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu);
     headline.mfu = at_peak / a.step;
     headline.impossible = *headline.mfu > 1.0;
-    result.factors.push_back(factor(FactorId::single_gpu, at_peak, a.reference));
+    Factor single = factor(FactorId::single_gpu, at_peak, a.reference);
+    if (const auto clock = clock_factor(job.run(), setup)) {
+      const double at_clock = at_peak / *clock;  // at the peak of the observed clock
+      single.parts = {factor(FactorId::clock, at_peak, at_clock),
+                      factor(FactorId::kernels, at_clock, a.reference)};
+    }
+    result.factors.push_back(std::move(single));
   }
   Factor balance = factor(FactorId::balance, a.reference, a.balance);
   Factor persistent = factor(FactorId::persistent, a.reference, a.persistent);

@@ -130,7 +130,6 @@ void find_local_compute(RuleContext& context) {
     Candidate candidate =
         describe_effect(context, *suspects, FactKind::compute_excess, context.local_fixed, true);
     add_forward_backward(job, *suspects, candidate.finding);
-    add_cheap_causes(job, *suspects, candidate.finding);
     RowEdit fix = to_peers_median(job, suspects->is_culprit);
     // What it adds when the places found before it are put right: a second slow rank hides behind
     // the first, and fixing it alone would save nothing.

@@ -94,6 +94,12 @@ std::string_view to_string(Cause cause) noexcept {
       return "schedule";
     case Cause::jitter:
       return "jitter";
+    case Cause::clocks:
+      return "clocks";
+    case Cause::ecc:
+      return "ecc";
+    case Cause::xid:
+      return "xid";
   }
   return "";
 }

@@ -1,10 +1,9 @@
 #include "analysis/setup.hpp"
 
-#include <cmath>
 #include <vector>
 
+#include "analysis/health.hpp"
 #include "analysis/job.hpp"
-#include "base/robust.hpp"
 #include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
 
@@ -20,19 +19,6 @@ Error at_place(const Error& error, std::string what) {
     hint.replace(found, kGeneral.size(), "hardware.peak_tflops (dense, per GPU)");
   }
   return Error(error.kind(), error.message(), Place{.what = std::move(what)}, std::move(hint));
-}
-
-// Median over the ranks of each rank's median SM clock; 0: no rank has one.
-double measured_mhz(const RunTimings& run) {
-  std::vector<double> levels;
-  for (const RankInfo& info : run.ranks) {
-    std::vector<double> clocks;
-    for (const double mhz : info.telemetry.sm_clock_mhz) {
-      if (!std::isnan(mhz)) clocks.push_back(mhz);
-    }
-    if (!clocks.empty()) levels.push_back(median_inplace(clocks));
-  }
-  return levels.empty() ? 0.0 : median_inplace(levels);
 }
 
 // A given peak is taken as it is; what is odd about it is said.
@@ -118,7 +104,7 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
     const std::vector<PrecisionShare> mix = parse_precision_mix(setup.precision);
     setup.precision = to_text(mix);
     if (setup.clock.rule == ClockRule::measured && !(setup.clock.mhz > 0.0)) {
-      setup.clock.mhz = measured_mhz(run);
+      setup.clock.mhz = job_clock_mhz(run).value_or(0.0);
     }
     const Peak peak = peak_of_mix(*chip, mix, setup.clock);
     setup.peak_flops_per_gpu = peak.flops;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/health.hpp"
 #include "analysis/suspects.hpp"
 #include "base/robust.hpp"
 
@@ -13,6 +14,7 @@ constexpr double kLeastRise = 0.03;    // of the level before
 constexpr double kBurstFloor = 0.05;   // of the step
 constexpr double kLeastShare = 0.005;  // of the step
 constexpr double kClockDrop = 0.02;
+constexpr double kLowClocks = 0.95;  // of the clock that the peak means
 
 std::vector<double> compute_levels(RuleContext& context) {
   std::vector<double> levels;
@@ -51,9 +53,10 @@ void add_clock_evidence(const Job& job, Finding& finding) {
   bool power = false;
   bool thermal = heat && heat->second > heat->first + 3.0;
   for (const RankInfo& info : job.run().ranks) {
-    for (const std::string& reason : info.telemetry.throttle_reasons) {
-      power = power || names_reason(reason, "power");
-      thermal = thermal || names_reason(reason, "thermal");
+    for (const std::string& text : info.telemetry.throttle_reasons) {
+      const auto reason = throttle_reason_of(text);
+      power = power || (reason && is_power(*reason));
+      thermal = thermal || (reason && is_thermal(*reason));
     }
   }
   if (thermal) {
@@ -149,22 +152,33 @@ void find_low_efficiency(RuleContext& context, const Setup& setup) {
   const double efficiency =
       *setup.flops_per_step / (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu * level);
   const double target = context.options.target_efficiency;
-  if (!(efficiency < target)) return;
-  Candidate candidate;
-  candidate.materiality = context.options.materiality;
-  candidate.on.assign(job.steps(), true);
-  Finding& finding = candidate.finding;
-  finding.family = Family::single_gpu_efficiency;
-  finding.locality = Locality::all;
-  finding.persistence = Persistence::steady;
-  finding.cause = Cause::kernels;
-  finding.facts.push_back({FactKind::efficiency, efficiency, target, 0, 0, {}});
-  candidate.fix = [edit = at_level(std::vector<double>(job.steps(), efficiency / target))](
-                      Scenario& scenario) { scenario.compute.push_back(edit); };
-  Scenario alone = context.model.measured();
-  candidate.fix(alone);
-  candidate.loss = context.loss_under(alone);
-  context.found.push_back(std::move(candidate));
+  const auto book = [&](Cause cause, double reached, bool at_clock, double share) {
+    Candidate candidate;
+    candidate.materiality = context.options.materiality;
+    candidate.on.assign(job.steps(), true);
+    Finding& finding = candidate.finding;
+    finding.family = Family::single_gpu_efficiency;
+    finding.locality = Locality::all;
+    finding.persistence = Persistence::steady;
+    finding.cause = cause;
+    finding.facts.push_back({FactKind::efficiency, reached, target, at_clock ? 1 : 0, 0, {}});
+    candidate.fix = [edit = at_level(std::vector<double>(job.steps(), share))](Scenario& scenario) {
+      scenario.compute.push_back(edit);
+    };
+    Scenario alone = context.model.measured();
+    candidate.fix(alone);
+    candidate.loss = context.loss_under(alone);
+    context.found.push_back(std::move(candidate));
+  };
+  // Kernels are judged at the clock that they ran at, where it is known: a clock that is held down
+  // is no fault of theirs. It counts by itself only where the whole falls short.
+  const auto clocks = clock_factor(job.run(), setup);
+  const double kernels = efficiency / clocks.value_or(1.0);
+  if (kernels < target) book(Cause::kernels, kernels, clocks.has_value(), kernels / target);
+  if (!clocks || *clocks >= kLowClocks || !(efficiency < target)) return;
+  if (const auto cause = low_clock_cause(job.run(), setup)) {
+    book(*cause, efficiency, false, *clocks);
+  }
 }
 
 }  // namespace mfu::analysis

@@ -107,15 +107,6 @@ std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> ef
   return result;
 }
 
-// The median of a telemetry series, its missing samples left out.
-void add_level(const std::vector<double>& series, std::vector<double>& levels) {
-  std::vector<double> known;
-  for (const double value : series) {
-    if (!std::isnan(value)) known.push_back(value);
-  }
-  if (!known.empty()) levels.push_back(median_inplace(known));
-}
-
 void mark_culprits(const Job& job, Suspects& suspects) {
   suspects.is_culprit.assign(job.ranks(), false);
   for (const std::size_t r : suspects.ranks) suspects.is_culprit[r] = true;
@@ -262,51 +253,6 @@ Contrast contrast(const Job& job, const Suspects& suspects, std::span<const doub
   if (compared == 0) return {};
   const auto count = static_cast<double>(compared);
   return {culprits.value() / count, peer_levels.value() / count};
-}
-
-bool names_reason(std::string_view reason, std::string_view word) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  return std::search(reason.begin(), reason.end(), word.begin(), word.end(), same) != reason.end();
-}
-
-void add_cheap_causes(const Job& job, const Suspects& suspects, Finding& finding) {
-  std::vector<double> culprit_clocks;
-  std::vector<double> peer_clocks;
-  std::vector<double> culprit_heat;
-  std::vector<double> peer_heat;
-  bool hardware = false;
-  bool thermal = false;
-  bool power = false;
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    const RankTelemetry& seen = job.run().ranks[r].telemetry;
-    const bool culprit = suspects.is_culprit[r];
-    if (!seen.sm_clock_mhz.empty()) {
-      add_level(seen.sm_clock_mhz, culprit ? culprit_clocks : peer_clocks);
-    }
-    if (!seen.temperature_c.empty()) {
-      add_level(seen.temperature_c, culprit ? culprit_heat : peer_heat);
-    }
-    if (!culprit) continue;
-    hardware = hardware || !seen.xid.empty() || seen.ecc_uncorrected.value_or(0) > 0;
-    for (const std::string& reason : seen.throttle_reasons) {
-      thermal = thermal || names_reason(reason, "thermal");
-      power = power || names_reason(reason, "power");
-    }
-  }
-  const bool clocks_known = !culprit_clocks.empty() && !peer_clocks.empty();
-  const double clock = clocks_known ? median(culprit_clocks) : 0.0;
-  const double peers = clocks_known ? median(peer_clocks) : 0.0;
-  if (clocks_known) finding.facts.push_back({FactKind::clocks, clock, peers, 0, 0, {}});
-  const bool slow_clock = clocks_known && clock < 0.97 * peers;
-  const bool hot =
-      !culprit_heat.empty() && !peer_heat.empty() && median(culprit_heat) > median(peer_heat) + 8.0;
-  if (hardware) {
-    finding.cause = Cause::hardware;
-  } else if (slow_clock && (thermal || hot)) {
-    finding.cause = Cause::thermal;
-  } else if (slow_clock && power) {
-    finding.cause = Cause::power;
-  }
 }
 
 }  // namespace mfu::analysis

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "analysis/candidate.hpp"
@@ -45,12 +44,5 @@ struct Contrast {
 };
 [[nodiscard]] Contrast contrast(const Job& job, const Suspects& suspects,
                                 std::span<const double> row);
-
-// Does a throttle reason, as any driver or exporter spells it, hold the lower-case word?
-[[nodiscard]] bool names_reason(std::string_view reason, std::string_view word);
-
-// Clocks, temperatures, throttle reasons, Xid and ECC of the culprits against the other ranks,
-// where the file has them: adds facts, and the cause that they show.
-void add_cheap_causes(const Job& job, const Suspects& suspects, Finding& finding);
 
 }  // namespace mfu::analysis

@@ -127,6 +127,7 @@ void take_finding(Verdict& verdict, const Finding& finding) {
   verdict.onset_step = finding.onset_step;
   verdict.period_steps = finding.period_steps;
   verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
+  verdict.health = finding.health;
 }
 
 // Work whose record was lost looks like idle time: a verdict on it would be one on the recorder.
@@ -302,9 +303,15 @@ class Judge {
     }
     verdict.family = Family::healthy;
     if (diagnosis_.headline.mfu) {
-      const double efficiency = diagnosis_.factors.front().value;
-      verdict.facts.push_back(
-          {FactKind::efficiency, efficiency, diagnosis_.target_efficiency, 0, 0, {}});
+      // Judged at the clock that was observed, where one was.
+      const Factor& single = diagnosis_.factors.front();
+      const bool at_clock = !single.parts.empty();
+      verdict.facts.push_back({FactKind::efficiency,
+                               at_clock ? single.parts.back().value : single.value,
+                               diagnosis_.target_efficiency,
+                               at_clock ? 1 : 0,
+                               0,
+                               {}});
     } else {
       verdict.facts.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
     }

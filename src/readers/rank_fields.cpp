@@ -198,6 +198,7 @@ void read_telemetry(const RankContext& context, RankInfo& info, TelemetrySink& s
         context.fail(path, "expected a number or an array, found " + cursor.describe_next());
       }
     } else if (key == "throttle_reasons") {
+      info.telemetry.throttle_recorded = true;
       read_list(context, path, [&] {
         if (cursor.peek() != JsonCursor::Kind::string) {
           context.fail(path, "expected names, found " + cursor.describe_next());
@@ -209,6 +210,7 @@ void read_telemetry(const RankContext& context, RankInfo& info, TelemetrySink& s
         }
       });
     } else if (key == "xid") {
+      info.telemetry.xid_recorded = true;
       read_list(context, path, [&] {
         const std::int64_t code = cursor.integer();
         auto& codes = info.telemetry.xid;

@@ -342,6 +342,8 @@ void RunLinesReader::commit_facts(RankInfo& info) {
   };
   unite(info.telemetry.throttle_reasons, from.telemetry.throttle_reasons);
   unite(info.telemetry.xid, from.telemetry.xid);
+  info.telemetry.throttle_recorded |= from.telemetry.throttle_recorded;
+  info.telemetry.xid_recorded |= from.telemetry.xid_recorded;
   if (from.telemetry.ecc_uncorrected) {
     info.telemetry.ecc_uncorrected = from.telemetry.ecc_uncorrected;
   }

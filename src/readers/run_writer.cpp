@@ -117,8 +117,10 @@ Json telemetry_of_rank(const RankTelemetry& telemetry) {
   series("temperature_c", telemetry.temperature_c);
   series("memory_temperature_c", telemetry.memory_temperature_c);
   series("power_w", telemetry.power_w);
-  if (!telemetry.throttle_reasons.empty()) object["throttle_reasons"] = telemetry.throttle_reasons;
-  if (!telemetry.xid.empty()) object["xid"] = telemetry.xid;
+  if (telemetry.throttle_recorded || !telemetry.throttle_reasons.empty()) {
+    object["throttle_reasons"] = telemetry.throttle_reasons;
+  }
+  if (telemetry.xid_recorded || !telemetry.xid.empty()) object["xid"] = telemetry.xid;
   put(object, "ecc_uncorrected", telemetry.ecc_uncorrected);
   return object;
 }

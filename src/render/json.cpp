@@ -148,6 +148,7 @@ Json verdict_of(const DiagnoseSection& section) {
   values["refuted_by"] = text(section.refuted_by);
   values["summary"] = section.verdict_line;
   values["evidence"] = section.why;
+  values["health"] = render::health_facts(verdict.health, section.health.facts);
   values["actions"] = section.actions;
   values["owner"] = text(section.owner);
   values["verify"] = text(section.verify);
@@ -168,6 +169,7 @@ Json findings_of(const DiagnoseSection& section) {
                     {"culprits", culprits_of(finding.culprits)},
                     {"cause", text(to_string(finding.cause))},
                     {"evidence", words.evidence},
+                    {"health", render::health_facts(finding.health, words.health)},
                     {"actions", words.actions},
                     {"owner", text(words.owner)},
                     {"verify", text(words.verify)}});
@@ -194,6 +196,7 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
                          {"unseen", section.unseen}};
   if (diagnosis.placement) render::json_placement(object, *diagnosis.placement);
   if (section.worth_table) render::json_worth(object, *section.worth_table);
+  render::json_health(object, section);
   if (section.replay) render::json_replay(object, *section.replay);
   if (section.trace) render::json_trace(object, *section.trace);
 }

@@ -6,6 +6,9 @@
 
 namespace mfu::render {
 
+void json_health(Json& object, const DiagnoseSection& section);
+[[nodiscard]] Json health_facts(const std::vector<HealthFact>& facts,
+                                const std::vector<std::string>& words);
 void json_calc(Json& object, const CalcSection& section);
 void json_flops(Json& object, const FlopsSection& section);
 void json_peak(Json& object, const PeakSection& section);

@@ -138,6 +138,7 @@ void headline(Screen& screen, const DiagnoseSection& section) {
 void verdict(Screen& screen, const DiagnoseSection& section) {
   screen.hanging("VERDICT", section.verdict_line, Emphasis::strong);
   screen.hanging("  why", section.why);
+  screen.hanging("  health", section.health.checked);
   if (!section.worth.empty()) {
     std::string worth = section.worth;
     if (screen.utf8()) {
@@ -165,6 +166,10 @@ void verdict(Screen& screen, const DiagnoseSection& section) {
   if (!section.verify.empty()) screen.hanging("  verify", section.verify);
   if (!section.refuted_by.empty()) screen.hanging("  not if", section.refuted_by);
   screen.hanging("  also", section.also);
+  if (!section.health.clock.empty()) screen.hanging("  clock", section.health.clock);
+  std::vector<std::string> remarks = section.health.remarks;
+  if (!section.health.two_modes.empty()) remarks.push_back(section.health.two_modes);
+  screen.hanging("  remark", remarks);
 }
 
 void how_sure(Screen& screen, const DiagnoseSection& section) {

@@ -51,6 +51,19 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
     case Cause::hardware:
       advice.actions = {fmt::format("read ECC and Xid of {} first: a reset or a repair", who)};
       break;
+    case Cause::clocks:
+      advice.actions = {
+          fmt::format("read the clock limits of {}: locked or application clocks "
+                      "(nvidia-smi -q -d CLOCK; -rgc resets them)",
+                      who)};
+      break;
+    case Cause::ecc:
+      advice.actions = {
+          fmt::format("read ECC and remapped rows of {}: reset it, then repair it", who)};
+      break;
+    case Cause::xid:
+      advice.actions = {fmt::format("read the kernel log of {} around the Xid; reset it", who)};
+      break;
     case Cause::gc:
       advice.actions = {"collect garbage on all ranks in the same step, or less often"};
       break;
@@ -238,6 +251,12 @@ Advice advice_for(Family family, Cause cause, Locality locality, Persistence per
     case Family::communication:
       return communication(conditions);
     case Family::single_gpu_efficiency:
+      if (cause == Cause::clocks) {
+        return {{"read the clock limits of all nodes: locked or application clocks (nvidia-smi -q "
+                 "-d CLOCK; -rgc resets them)"},
+                "performance",
+                "the clocks rise to the chip's own and the step stays: then it is the kernels"};
+      }
       if (cause == Cause::thermal || cause == Cause::power || persistence == Persistence::drift) {
         return {{"plot SM clock, temperature and power over the run",
                  "check cooling and power caps of all nodes"},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "mfu/quantity.hpp"
@@ -51,26 +52,44 @@ std::string unseparated(const Diagnosis& diagnosis) {
   return "";
 }
 
-bool any_telemetry(const RunTimings& run, bool (*has)(const RankTelemetry&)) {
-  return std::any_of(run.ranks.begin(), run.ranks.end(),
-                     [&](const RankInfo& rank) { return has(rank.telemetry); });
+constexpr std::array<std::string_view, kHealthChecks> kCheckNames{
+    "clocks", "throttle reasons", "temperatures", "memory temperatures", "power", "ECC", "Xid"};
+
+// "clocks, power of all ranks; temperatures of 3 ranks": empty where nothing is measured.
+std::string measured_telemetry(const Diagnosis& diagnosis) {
+  std::vector<std::string> of_all;
+  std::vector<std::string> parts;
+  for (std::size_t c = 0; c < kHealthChecks; ++c) {
+    const std::int64_t ranks = diagnosis.health.measured[c];
+    if (ranks == 0) continue;
+    if (ranks >= diagnosis.setup.recorded_ranks) {
+      of_all.emplace_back(kCheckNames[c]);
+    } else {
+      parts.push_back(
+          fmt::format("{} of {} {}", kCheckNames[c], ranks, ranks == 1 ? "rank" : "ranks"));
+    }
+  }
+  if (!of_all.empty()) {
+    parts.insert(parts.begin(), fmt::format("{} of their devices", fmt::join(of_all, ", ")));
+  }
+  return joined(parts);
 }
 
-std::vector<std::string> missing_telemetry(const RunTimings& run) {
+std::vector<std::string> missing_telemetry(const Diagnosis& diagnosis) {
+  const auto& measured = diagnosis.health.measured;
+  const auto none = [&](HealthCheck check) {
+    return measured[static_cast<std::size_t>(check)] == 0;
+  };
   std::vector<std::string> missing;
-  if (!any_telemetry(run, [](const RankTelemetry& t) { return !t.temperature_c.empty(); })) {
-    missing.emplace_back("temperatures");
-  }
-  if (!any_telemetry(run, [](const RankTelemetry& t) { return !t.sm_clock_mhz.empty(); })) {
-    missing.emplace_back("clocks");
-  }
-  if (!any_telemetry(run, [](const RankTelemetry& t) { return !t.power_w.empty(); })) {
-    missing.emplace_back("power");
-  }
-  if (!any_telemetry(run, [](const RankTelemetry& t) {
-        return !t.xid.empty() || t.ecc_uncorrected.has_value();
-      })) {
+  if (none(HealthCheck::temperature)) missing.emplace_back("temperatures");
+  if (none(HealthCheck::clock)) missing.emplace_back("clocks");
+  if (none(HealthCheck::power)) missing.emplace_back("power");
+  if (none(HealthCheck::ecc) && none(HealthCheck::xid)) {
     missing.emplace_back("ECC and Xid");
+  } else if (none(HealthCheck::ecc)) {
+    missing.emplace_back("ECC");
+  } else if (none(HealthCheck::xid)) {
+    missing.emplace_back("Xid");
   }
   return missing;
 }
@@ -83,8 +102,11 @@ std::string measured(const Diagnosis& diagnosis, const RunTimings& run) {
   if (!run.comm_by_group.empty()) series.emplace_back("communication by group");
   const std::size_t steps = diagnosis.steps_used.size();
   const std::int64_t ranks = diagnosis.setup.recorded_ranks;
-  return fmt::format("{} of {} {}, {} {}", fmt::join(series, ", "), ranks,
-                     ranks == 1 ? "rank" : "ranks", steps, steps == 1 ? "step" : "steps");
+  const std::string text =
+      fmt::format("{} of {} {}, {} {}", fmt::join(series, ", "), ranks,
+                  ranks == 1 ? "rank" : "ranks", steps, steps == 1 ? "step" : "steps");
+  const std::string telemetry = measured_telemetry(diagnosis);
+  return telemetry.empty() ? text : text + "; " + telemetry;
 }
 
 std::string derived(const Diagnosis& diagnosis) {
@@ -131,7 +153,13 @@ std::string unseen(const Diagnosis& diagnosis, const RunTimings& run) {
   if (const std::string text = unseparated(diagnosis); !text.empty()) parts.push_back(text);
   const bool places = std::any_of(run.ranks.begin(), run.ranks.end(),
                                   [](const RankInfo& rank) { return !rank.node.empty(); });
-  std::vector<std::string> absent = missing_telemetry(run);
+  std::vector<std::string> absent = missing_telemetry(diagnosis);
+  // With telemetry beside the run, what is missing is missing there too.
+  const bool some = !diagnosis.health.ranks.empty();
+  if (some && !absent.empty()) {
+    parts.push_back(fmt::format("{}: not measured", fmt::join(absent, ", ")));
+    absent.clear();
+  }
   if (!places) absent.emplace_back("nodes");
   if (!absent.empty()) {
     parts.push_back(fmt::format("{}: not in the file", fmt::join(absent, ", ")));

@@ -9,6 +9,7 @@
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "report/certainty.hpp"
+#include "report/health_wording.hpp"
 #include "report/impossible.hpp"
 #include "report/replay_wording.hpp"
 #include "report/trace_wording.hpp"
@@ -231,6 +232,11 @@ FindingText text_of(const Diagnosis& diagnosis, const Finding& finding,
     text.code += "/" + std::string(to_string(finding.persistence));
   }
   text.evidence = sentences(finding.facts, context);
+  for (const HealthFact& fact : finding.health) {
+    text.health.push_back(
+        health_sentence(fact, context.subject, finding.locality == Locality::all));
+    if (fact.stance == Stance::supports) text.evidence.push_back(text.health.back());
+  }
   text.actions = advice.actions;
   text.owner = advice.owner;
   text.verify = verify_command(factor_aimed_at(part_of(
@@ -384,7 +390,15 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
   section.also = also_of(diagnosis);
   if (verdict.family == Family::mixed) describe_mixed(section, diagnosis, conditions);
   const WordingContext context = context_for(diagnosis, verdict.locality, verdict.culprits);
-  if (section.why.empty()) section.why = sentences(verdict.facts, context);
+  section.health = health_texts(diagnosis, context.subject);
+  if (section.why.empty()) {
+    section.why = sentences(verdict.facts, context);
+    for (std::size_t i = 0; i < verdict.health.size(); ++i) {
+      if (verdict.health[i].stance == Stance::supports) {
+        section.why.push_back(section.health.facts[i]);
+      }
+    }
+  }
   if (verdict.family == Family::inconclusive) {
     section.actions = deciding_measurements(verdict.facts);
     section.owner = "whoever records the run";

@@ -81,6 +81,12 @@ std::string cause_name(Cause cause) {
       return "schedule";
     case Cause::jitter:
       return "jitter";
+    case Cause::clocks:
+      return "low clocks";
+    case Cause::ecc:
+      return "memory errors";
+    case Cause::xid:
+      return "Xid";
   }
   return "";
 }
@@ -264,8 +270,9 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format("the {} transfers for {} a step, the typical group for {}{}",
                          shortened(fact.name), a, b, times(fact.a, fact.b));
     case FactKind::efficiency:
-      return fmt::format("while it computes, a GPU reaches {} of its peak; the target is {}",
-                         format_percent(fact.a), format_percent(fact.b));
+      return fmt::format("while it computes, a GPU reaches {} of its peak{}; the target is {}",
+                         format_percent(fact.a), fact.count > 0 ? " at the clock it runs at" : "",
+                         format_percent(fact.b));
     case FactKind::slowdown:
       return fmt::format(
           "compute of all ranks goes from {} (first fifth of the steps) to {} (last "

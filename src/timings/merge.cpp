@@ -71,6 +71,8 @@ RankInfo merge_info(const RunBuilder& builder, const RankRecord& earlier_record,
   };
   unite(telemetry.throttle_reasons, earlier.telemetry.throttle_reasons);
   unite(telemetry.xid, earlier.telemetry.xid);
+  telemetry.throttle_recorded |= earlier.telemetry.throttle_recorded;
+  telemetry.xid_recorded |= earlier.telemetry.xid_recorded;
   if (earlier.telemetry.ecc_uncorrected) {
     telemetry.ecc_uncorrected =
         std::max(telemetry.ecc_uncorrected.value_or(0), *earlier.telemetry.ecc_uncorrected);

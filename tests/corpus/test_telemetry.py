@@ -79,6 +79,89 @@ class Captures(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
 
 
+class Joined(unittest.TestCase):
+    """The same captures beside a run: what each says of its device."""
+
+    def health(self, text, ranks=1, node="host-0", name="telemetry"):
+        rows = [{"rank": r, "node": node, "gpu": r, "compute": [1.0] * 12, "comm": [0.1] * 12,
+                 "stall": [0.0] * 12} for r in range(ranks)]
+        document = {"schema": "mfu.run/1", "steps": list(range(12)), "ranks": rows}
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run.json"
+            run.write_text(json.dumps(document), encoding="utf-8")
+            file = Path(folder) / name
+            file.write_text(text, encoding="utf-8")
+            done = subprocess.run([BIN, "diagnose", "--json", str(run), "--telemetry", str(file)],
+                                  capture_output=True, check=False, encoding="utf-8", timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            answer = json.loads(done.stdout)
+            return answer["inputs"][1]["format"], answer["health"]["ranks"], answer
+
+    @staticmethod
+    def capture(name):
+        return (CAPTURES / name).read_text(encoding="utf-8")
+
+    def test_under_load(self):
+        form, ranks, answer = self.health(self.capture("nvidia_smi_query_h100_load.csv"))
+        self.assertEqual(form, "nvidia-smi CSV")
+        device = ranks[0]
+        self.assertEqual((device["device"], device["sm_clock_mhz"], device["max_clock_mhz"]),
+                         ("NVIDIA H100 80GB HBM3", 1980, 1980))
+        self.assertEqual((device["temperature_c"], device["margin_c"],
+                          device["memory_temperature_c"]), (59, 26, 54))
+        self.assertEqual((device["power_w"], device["power_limit_w"], device["power_default_w"]),
+                         (631.95, 700, 700))
+        self.assertEqual(device["throttle"], [])
+        # One sample: counters have no difference.
+        self.assertIsNone(device["ecc_uncorrected"])
+        self.assertEqual(answer["health"]["remarks"], [])
+
+    def test_idle_is_no_measurement(self):
+        _, ranks, answer = self.health(self.capture("nvidia_smi_query_h100_idle.csv"))
+        self.assertEqual(answer["health"]["ranks_measured"]["clock"], 0)
+        self.assertIsNone(answer["health"]["clock_mhz"])
+        self.assertTrue(all(rank["idle_samples"] == 1 for rank in ranks))
+
+    def test_slices_have_clocks_and_heat(self):
+        _, ranks, _ = self.health(self.capture("nvidia_smi_query_h100_mig_load.csv"))
+        self.assertEqual((ranks[0]["sm_clock_mhz"], ranks[0]["temperature_c"]), (1980, 53))
+
+    def test_a_card_under_a_light_load(self):
+        # 7 % utilisation, and "idle" for a reason at 97 W: no measurement of a job.
+        _, ranks, _ = self.health(self.capture("nvidia_smi_query_rtx2080s_windows_load.csv"))
+        self.assertEqual([rank["sm_clock_mhz"] for rank in ranks], [None] * len(ranks))
+
+    def test_capped_by_power(self):
+        _, ranks, _ = self.health(self.capture("nvidia_smi_h100_powercap.csv"))
+        self.assertEqual(ranks[0]["sm_clock_mhz"], 1590)
+        self.assertEqual([(seen["reason"], seen["share"]) for seen in ranks[0]["throttle"]],
+                         [("sw_power_cap", 1)])
+
+    def test_dmon(self):
+        form, ranks, _ = self.health(DMON + self.capture("nvidia_smi_dmon_h100.txt"))
+        self.assertEqual(form, "nvidia-smi dmon")
+        device = ranks[0]
+        self.assertEqual((device["samples"], device["sm_clock_mhz"], device["power_w"],
+                          device["temperature_c"], device["memory_temperature_c"]),
+                         (5, 1980, 634, 64, 58))
+
+    def test_dcgmi_dmon(self):
+        form, _, answer = self.health(self.capture("dcgmi_dmon_mixed.txt"), ranks=3)
+        self.assertEqual(form, "dcgmi dmon")
+        codes = {note["code"] for note in answer["notes"]}
+        self.assertNotIn("telemetry-not-joined", codes)
+        self.assertNotIn("telemetry-partial", codes)
+
+    def test_dcgm_exporter(self):
+        form, ranks, answer = self.health(self.capture("dcgm_exporter_metrics.prom"))
+        self.assertEqual(form, "dcgm-exporter")
+        self.assertEqual(ranks[0]["xid"], [])
+        # A run that names another host has no such device.
+        _, ranks, answer = self.health(self.capture("dcgm_exporter_metrics.prom"), node="n7")
+        self.assertEqual(ranks, [])
+        self.assertIn("telemetry-not-joined", {note["code"] for note in answer["notes"]})
+
+
 class Names(unittest.TestCase):
     def test_a_name_and_its_pci_id_mean_the_same(self):
         text = NAMES.read_text(encoding="utf-8")
