@@ -7,7 +7,7 @@
 namespace mfu::app {
 
 void add_worth_options(CLI::App& command, WorthText& text) {
-  command.add_flag("--worth", text.show, "Show what each fix alone and all in order are worth");
+  command.add_flag("--worth", text.show, "Show what each fix is worth, alone and in order");
   command.add_option("--price", text.price, "Of one GPU for an hour: also show the cost")
       ->type_name("N/h");
   command.add_option("--steps-left", text.steps_left, "Also show the rest of the job")
