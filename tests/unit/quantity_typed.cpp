@@ -56,6 +56,16 @@ TEST_CASE("FLOP/s need a prefix") {
   CHECK_FALSE(refusal(mfu::parse_flops, "-1T").empty());
 }
 
+TEST_CASE("prices are per hour") {
+  CHECK(mfu::parse_price("2.5/h", "--x") == 2.5);
+  CHECK(mfu::parse_price("1,250 /h", "--x") == 1250.0);
+  CHECK(has(refusal(mfu::parse_price, "2.5"), "for how long?"));
+  for (const char* bad : {"", "2.5/d", "2.5h", "-2/h", "0/h", "/h", "2,5/h", "$2.5/h", "nan/h"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(refusal(mfu::parse_price, bad).empty());
+  }
+}
+
 TEST_CASE("clocks") {
   CHECK(mfu::parse_megahertz("1830", "--x") == 1830);
   CHECK(mfu::parse_megahertz("1830 MHz", "--x") == 1830);

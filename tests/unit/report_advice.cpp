@@ -1,0 +1,151 @@
+// What people are told to do, and what nobody is told who does it already.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "mfu/report.hpp"
+#include "report/conditions.hpp"
+#include "report/wording.hpp"
+#include "report_example.hpp"
+
+using namespace mfu;
+
+namespace {
+
+std::string all_actions(const Advice& advice) {
+  std::string text;
+  for (const std::string& action : advice.actions) text += action + "\n";
+  return text;
+}
+
+std::string told(Family family, Cause cause, const Conditions& conditions,
+                 Locality locality = Locality::all, Persistence persistence = Persistence::steady) {
+  return all_actions(
+      advice_for(family, cause, locality, persistence, {"rank 3", false}, conditions));
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+Conditions of_job(std::map<std::string, std::string> job) {
+  RunTimings run = example::bare_run();
+  run.job = std::move(job);
+  return conditions_of(example::stalled_by_input(), run);
+}
+
+}  // namespace
+
+TEST_CASE("what the job says of itself is read, and nothing else is taken for it") {
+  CHECK(of_job({{"checkpoint", "async, sharded"}}).async_checkpoint);
+  CHECK(of_job({{"async_save", "true"}}).async_checkpoint);
+  CHECK_FALSE(of_job({{"checkpoint", "every 500 steps"}}).async_checkpoint);
+  CHECK_FALSE(of_job({{"async_save", "false"}}).async_checkpoint);
+  CHECK_FALSE(of_job({{"name", "async-checkpoint-test"}}).async_checkpoint);
+  CHECK(of_job({{"gc", "manual every 100"}}).manual_gc);
+  CHECK(of_job({{"manual_gc", "true"}}).manual_gc);
+  CHECK_FALSE(of_job({{"gc", "automatic"}}).manual_gc);
+  CHECK(of_job({{"torch_compile", "true"}}).compiled);
+  CHECK_FALSE(of_job({{"torch_compile", "false"}}).compiled);
+  CHECK(of_job({{"attention", "FlashAttention-3"}}).fused_attention);
+  CHECK(of_job({{"loader_workers", "4"}}).loader_workers == "4");
+  CHECK(of_job({{"loader_workers", "many"}}).loader_workers.empty());
+  CHECK(of_job({{"data", "pretokenized shards"}}).tokenised);
+}
+
+TEST_CASE("nobody is told to do what the run does already") {
+  Conditions none;
+  Conditions does;
+  does.async_checkpoint = true;
+  does.manual_gc = true;
+  does.compiled = true;
+  does.fused_attention = true;
+  does.tokenised = true;
+  does.loader_workers = "4";
+  does.interleaved = true;
+  does.forward_backward = true;
+  does.hidden_share = 0.9;
+  does.recompute = Recompute::none;
+  does.unmeasured.clear();
+  does.placement = Placement{};
+  struct Case {
+    Family family;
+    Cause cause;
+    const char* advice;
+  };
+  const Case cases[] = {
+      {Family::stall, Cause::checkpoint, "asynchronously"},
+      {Family::stall, Cause::gc, "turn automatic garbage collection off"},
+      {Family::stall, Cause::input, "pre-tokenised"},
+      {Family::stall, Cause::input, "more loader workers or"},
+      {Family::single_gpu_efficiency, Cause::kernels, "fused attention"},
+      {Family::single_gpu_efficiency, Cause::kernels, "(compile)"},
+      {Family::imbalance, Cause::stage_partition, "interleaved stages"},
+      {Family::communication, Cause::none, "overlap it"},
+      {Family::communication, Cause::none, "heaviest groups stay inside a node"},
+      {Family::straggler, Cause::none, "temperature, SM clock, power cap, ECC, Xid"},
+      {Family::straggler, Cause::none, "place communication-heavy ranks by topology"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.advice);
+    CHECK(has(told(c.family, c.cause, none), c.advice));
+    CHECK_FALSE(has(told(c.family, c.cause, does), c.advice));
+    CHECK_FALSE(told(c.family, c.cause, does).empty());
+  }
+  CHECK(has(told(Family::stall, Cause::input, does), "more than the 4 loader workers"));
+  CHECK(has(told(Family::imbalance, Cause::none, none, Locality::all, Persistence::moving),
+            "record forward and backward apart"));
+  CHECK_FALSE(has(told(Family::imbalance, Cause::none, does, Locality::all, Persistence::moving),
+                  "record forward and backward apart"));
+}
+
+TEST_CASE("some of the communication is hidden: the advice says how much") {
+  Conditions conditions;
+  conditions.hidden_share = 0.4;
+  CHECK(has(told(Family::communication, Cause::none, conditions), "(40 % is hidden now)"));
+}
+
+TEST_CASE("full recomputation is named where kernels are slow") {
+  Conditions conditions;
+  CHECK_FALSE(has(told(Family::single_gpu_efficiency, Cause::kernels, conditions), "recompute"));
+  conditions.recompute = Recompute::full;
+  CHECK(has(told(Family::single_gpu_efficiency, Cause::kernels, conditions), "recompute"));
+}
+
+TEST_CASE("only checks that the file does not hold are asked for") {
+  RunTimings run = example::bare_run();
+  for (RankInfo& rank : run.ranks) {
+    rank.telemetry.temperature_c = {60.0};
+    rank.telemetry.sm_clock_mhz = {1980.0};
+  }
+  const Conditions conditions = conditions_of(example::stalled_by_input(), run);
+  CHECK(conditions.unmeasured == std::vector<std::string>{"power cap", "ECC", "Xid"});
+  CHECK(has(told(Family::straggler, Cause::none, conditions, Locality::rank),
+            "look at rank 3 first: power cap, ECC, Xid"));
+}
+
+TEST_CASE("groups that cross needlessly are named in the advice, with the exchange") {
+  Conditions conditions;
+  Placement placement;
+  placement.nodes_known = true;
+  placement.needless.push_back({Axis::tp, false, false, 8, 2, {0, 1, 2, 3}, {"n0", "n1"}, 2, 1});
+  placement.exchanges.push_back({{3}, {4}, "n1", "n0"});
+  conditions.placement = placement;
+  for (const Family family : {Family::communication, Family::straggler}) {
+    const std::string text = told(family, Cause::none, conditions, Locality::link);
+    CHECK(
+        has(text,
+            "2 of 8 tp groups cross nodes and need not: ranks 0-3 lie on n0, n1, 1 node would do"));
+    CHECK(has(text, "exchange rank 3 on n1 with rank 4 on n0"));
+  }
+}
+
+TEST_CASE("after a fix there is a command that tells whether the factor moved") {
+  const DiagnoseSection section = describe(example::stalled_by_input(), example::bare_run());
+  CHECK(section.verify == "mfu compare before.json after.json --expect own_stall");
+  REQUIRE(section.finding_texts.size() == 2);
+  CHECK(section.finding_texts[1].verify == "mfu compare before.json after.json --expect balance");
+  Diagnosis healthy = example::stalled_by_input();
+  healthy.verdict = {};
+  healthy.verdict.family = Family::healthy;
+  CHECK(describe(healthy, example::bare_run()).verify.empty());
+}
