@@ -7,10 +7,8 @@
 namespace mfu::app {
 
 void add_telemetry_option(CLI::App& command, std::vector<std::string>& texts) {
-  command
-      .add_option("--telemetry", texts,
-                  "nvidia-smi CSV or dmon, dcgmi dmon, dcgm-exporter text, kernel log; NODE=FILE")
-      ->type_name("FILE...");
+  command.add_option("--telemetry", texts, "Of nvidia-smi, DCGM, kernel logs; NODE=FILE")
+      ->type_name("FILE");
 }
 
 std::vector<TelemetryFile> parse_telemetry(const std::vector<std::string>& texts,

@@ -121,7 +121,7 @@ void read_smi_csv(TelemetryJob& job) {
       continue;
     }
     if (columns.empty()) {
-      throw Error(ErrorKind::format, "not telemetry that is known: no column of nvidia-smi in it",
+      throw Error(ErrorKind::format, "no telemetry: it has no known column of nvidia-smi",
                   lines.place(), std::string(kQuery) + "; without 'noheader'");
     }
     if (cells.size() != columns.size()) {

@@ -203,10 +203,13 @@ class Join {
         return;
       }
     }
+    // One rank and one device leave no choice.
+    const bool single = devices.size() == 1 && ranks.size() == 1 && run_.ranks.size() == 1;
     for (const DeviceReading& device : devices) {
       bool used = false;
       for (RankInfo* info : ranks) {
-        if (!info->gpu || !device.index || *info->gpu != *device.index) continue;
+        const bool same = info->gpu && device.index && *info->gpu == *device.index;
+        if (!same && !(single && !device.index)) continue;
         info->device = health_of(device);
         used = true;
       }

@@ -104,7 +104,7 @@ void json_health(Json& object, const DiagnoseSection& section) {
                            {"slow_clock_mhz", number(modes.slow_clock_mhz)},
                            {"fast_power_w", number(modes.fast_power_w)},
                            {"slow_power_w", number(modes.slow_power_w)},
-                           {"text", section.health.two_modes}};
+                           {"text", text(section.health.two_modes)}};
   }
   for (const RankHealth& rank : health.ranks) values["ranks"].push_back(rank_of(rank));
   object["health"] = std::move(values);

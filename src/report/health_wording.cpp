@@ -269,7 +269,14 @@ HealthTexts health_texts(const Diagnosis& diagnosis, const Subject& subject) {
     }
     texts.remarks.push_back(std::move(text));
   }
-  if (diagnosis.health.two_modes) texts.two_modes = two_modes_text(*diagnosis.health.two_modes);
+  // Bursts are told with their finding; what the devices did in them is not.
+  const auto& modes = diagnosis.health.two_modes;
+  const bool told =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& finding) {
+        return finding.material && finding.persistence == Persistence::bursts;
+      });
+  if (modes && (!told || modes->fast_clock_mhz || modes->fast_power_w))
+    texts.two_modes = two_modes_text(*modes);
   return texts;
 }
 

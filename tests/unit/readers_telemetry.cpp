@@ -27,7 +27,7 @@ struct Read {
   }
 };
 
-Read read(const std::vector<std::string>& texts) {
+Read read_all(const std::vector<std::string>& texts) {
   const TempDir folder;
   std::vector<TelemetryFile> files;
   for (const std::string& text : texts) {
@@ -37,7 +37,7 @@ Read read(const std::vector<std::string>& texts) {
   result.all = read_telemetry(std::move(files), result.notes);
   return result;
 }
-Read read(const std::string& text) { return read(std::vector<std::string>{text}); }
+Read read(const std::string& text) { return read_all({text}); }
 
 std::string format_of(const std::string& text) { return read(text).all.files.front().format; }
 
@@ -274,9 +274,9 @@ TEST_CASE("ranks get the device of their node and index") {
 TEST_CASE("an Xid finds its rank by the place on the bus") {
   RunTimings run = run_of(1, 2);
   Read all =
-      read({"index, pci.bus_id, utilization.gpu\n0, 00000000:10:00.0, 99\n"
-            "1, 00000000:CB:00.0, 99\n",
-            "[ 1.0] NVRM: Xid (PCI:0000:cb:00): 79, gone\n"});
+      read_all({"index, pci.bus_id, utilization.gpu\n0, 00000000:10:00.0, 99\n"
+                "1, 00000000:CB:00.0, 99\n",
+                "[ 1.0] NVRM: Xid (PCI:0000:cb:00): 79, gone\n"});
   join_telemetry(run, all.all, all.notes);
   CHECK(run.ranks[0].device->xid_known);
   CHECK(run.ranks[0].device->xid.empty());
@@ -287,14 +287,14 @@ TEST_CASE("an Xid finds its rank by the place on the bus") {
 
 TEST_CASE("files of one node are of the same devices") {
   RunTimings run = run_of(1, 1);
-  Read all = read({kHead + "0, 1500, 99\n", "# gpu gtemp sm\n0 70 99\n"});
+  Read all = read_all({kHead + "0, 1500, 99\n", "# gpu gtemp sm\n0 70 99\n"});
   join_telemetry(run, all.all, all.notes);
   CHECK(run.ranks[0].device->sm_clock_mhz == 1500);
   CHECK(run.ranks[0].device->temperature_c == 70);
   // Two devices that say different names are two.
   RunTimings other = run_of(1, 1);
-  Read two = read({"index, name, clocks.sm, utilization.gpu\n0, NVIDIA L4, 1500, 99\n",
-                   "index, name, clocks.sm, utilization.gpu\n0, NVIDIA T4, 900, 99\n"});
+  Read two = read_all({"index, name, clocks.sm, utilization.gpu\n0, NVIDIA L4, 1500, 99\n",
+                       "index, name, clocks.sm, utilization.gpu\n0, NVIDIA T4, 900, 99\n"});
   join_telemetry(other, two.all, two.notes);
   CHECK_FALSE(other.ranks[0].device);
   CHECK(two.notes.has("telemetry-not-joined"));
