@@ -48,15 +48,18 @@ double spread_of_one(RuleContext& context, std::size_t places, std::size_t count
 
 // Puts `seconds(step)` of stretch into the measured steps, as far as they have room for it. What no
 // part explained goes first; what was taken for transfer or a stall was neither.
+enum class Room { with_transfer, without_transfer };
+
 template <class Seconds>
-void book_spread(RuleContext& context, double sigma, Seconds seconds) {
+void book_spread(RuleContext& context, double sigma, Room where, Seconds seconds) {
   Scenario& measured = context.model.measured();
   for (std::size_t s = 0; s < context.job().steps(); ++s) {
     const double unexplained = context.model.unexplained()[s];
-    const double room = measured.transfer[s] + measured.common_stall[s] + unexplained;
+    const double transfer = where == Room::with_transfer ? measured.transfer[s] : 0.0;
+    const double room = transfer + measured.common_stall[s] + unexplained;
     measured.spread[s] = std::min(seconds(s), room);
     double rest = measured.spread[s] - unexplained;
-    const double from_transfer = std::clamp(rest, 0.0, measured.transfer[s]);
+    const double from_transfer = std::clamp(rest, 0.0, transfer);
     measured.transfer[s] -= from_transfer;
     rest -= from_transfer;
     measured.common_stall[s] -= std::clamp(rest, 0.0, measured.common_stall[s]);
@@ -100,7 +103,7 @@ void spread_in_pipelines(RuleContext& context, std::size_t count) {
     with.add(last);
   }
   const double stretch = std::max(0.0, with.value() / kReplays / without - 1.0);
-  book_spread(context, sigma, [&](std::size_t s) {
+  book_spread(context, sigma, Room::with_transfer, [&](std::size_t s) {
     return stretch * form.slowest(context.model.compute_row(context.model.measured(), s));
   });
 }
@@ -139,7 +142,9 @@ void spread_in_lockstep(RuleContext& context, std::size_t count) {
     alone.add(largest);
   }
   const double stretch = std::max(0.0, together.value() / alone.value() - 1.0);
-  book_spread(context, sigma, [&](std::size_t s) {
+  // Loads that are uneven for whole steps stray alike, but their groups lose nothing beside the
+  // slowest sum: only what no transfer explains is the microbatches'.
+  book_spread(context, sigma, Room::without_transfer, [&](std::size_t s) {
     const auto row = context.model.compute_row(context.model.measured(), s);
     return stretch * *std::max_element(row.begin(), row.end());
   });

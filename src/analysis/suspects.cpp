@@ -14,6 +14,7 @@ constexpr double kLeastShare = 0.02;  // of the step: smaller mean excesses are 
 constexpr double kLeastBurstShare = 0.01;
 constexpr double kBurstFloor = 0.05;         // of the step
 constexpr double kBurstConcentration = 0.7;  // of all burst seconds
+constexpr double kBurstsAlone = 0.8;         // of a place's mean excess
 constexpr std::size_t kLeastAtOnce = 4;      // ranks of a node
 
 double spread_of(std::vector<double> values) {
@@ -167,21 +168,32 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
     burst_effect[r] = split.on_count > 1 ? any_burst[r] : 0.0;
     all_bursts.add(mean(split.excess));
   }
+  // A few bursts at random fall on some rank first. A bad place holds most of them.
+  const auto holds_most = [&](const Suspects& suspects) {
+    Sum theirs;
+    for (const std::size_t r : suspects.ranks) theirs.add(any_burst[r]);
+    return theirs.value() >= kBurstConcentration * all_bursts.value();
+  };
+  const auto only_bursts = [&](const Suspects& suspects) {
+    Sum bursts;
+    Sum all;
+    for (const std::size_t r : suspects.ranks) {
+      bursts.add(any_burst[r]);
+      all.add(effect[r]);
+    }
+    return bursts.value() > kBurstsAlone * all.value();
+  };
   auto result = find_suspects(job, effect, kLeastShare * mean_step);
-  if (result) return result;
+  if (result && (!only_bursts(*result) || holds_most(*result))) return result;
   result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
   // ... but that all ranks of a node, and no others, burst at once is no accident.
   if (!result) {
     result = node_suspects(job, any_burst, kLeastBurstShare * mean_step);
     if (result && result->ranks.size() < kLeastAtOnce) return std::nullopt;
     if (result) mark_culprits(job, *result);
-    burst_effect = any_burst;
   }
   if (!result) return result;
-  // A few bursts at random fall on some rank first. A bad place holds most of them.
-  Sum theirs;
-  for (const std::size_t r : result->ranks) theirs.add(burst_effect[r]);
-  if (theirs.value() < kBurstConcentration * all_bursts.value()) return std::nullopt;
+  if (!holds_most(*result)) return std::nullopt;
   if (!act_together(job, excess, result->ranks)) return std::nullopt;
   return result;
 }

@@ -283,7 +283,8 @@ class Judge {
     verdict.confidence = share_of(quiet, resampled_.top.size());
     bool told = false;
     for (const Finding& finding : diagnosis_.findings) {
-      if (finding.cause == Cause::jitter) {
+      const bool costly = finding.loss_seconds >= context_.options.materiality * point_.step;
+      if (finding.cause == Cause::jitter && costly) {
         verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
       } else if (!told) {
         told = true;
