@@ -9,6 +9,7 @@ namespace mfu::render {
 void json_calc(Json& object, const CalcSection& section);
 void json_flops(Json& object, const FlopsSection& section);
 void json_peak(Json& object, const PeakSection& section);
+void json_plan(Json& object, const PlanSection& section);
 void json_replay(Json& object, const ReplaySection& section);
 void json_trace(Json& object, const TraceSection& section);
 void json_log(Json& object, const LogSection& section);

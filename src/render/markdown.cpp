@@ -3,6 +3,7 @@
 
 #include "render/columns.hpp"
 #include "render/figures.hpp"
+#include "render/plan_forms.hpp"
 #include "render/renderers.hpp"
 
 namespace mfu::render {
@@ -85,6 +86,7 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
     out += fmt::format("- {}: {}\n", escaped(remark.label), escaped(remark.text));
   }
   if (!gist.remarks.empty()) out += '\n';
+  if (report.plan) out += plan_markdown(*report.plan);
   for (const Fact& fact : gist.setup) {
     if (fact.id == "fingerprint") out += code(fact.text) + "\n\n";
   }
