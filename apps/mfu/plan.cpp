@@ -172,7 +172,7 @@ std::function<int()> add_plan(CLI::App& parent) {
       "  mfu plan --params 70B --tokens 1.4T --chip h100-sxm --mfu 40% --deadline 30d\n"
       "  mfu plan --gpus 256 --chip h100-sxm --mfu 40% --deadline 14d      the best size\n"
       "  mfu plan ... --mtbf 50000h/gpu --checkpoint-time 60s --restart-time 10m\n"
-      "  mfu plan ... --tokens-per-step 4M --schedule cosine --out csv:schedule.csv");
+      "  mfu plan ... --tokens-per-step 4,194,304 --schedule cosine --out csv:schedule.csv");
   return [command, text] { return run_plan(*command, *text); };
 }
 

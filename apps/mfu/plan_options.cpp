@@ -302,6 +302,7 @@ void add_plan_options(CLI::App& command, PlanText& text) {
   constexpr std::array kParts{CalcPart::model, CalcPart::step, CalcPart::peak,
                               CalcPart::convention};
   add_calc_options(command, text.calc, kParts);
+  command.get_option("--convention")->description("How FLOPs are counted (6n)");
   command.add_option("--gpus", text.calc.gpus, "GPUs of the job")->type_name("N");
   for (const Option& option : kOptions) {
     command.add_option(std::string(option.name), text.*option.member, std::string(option.help))
@@ -313,6 +314,7 @@ PlanQuestion parse_plan(const PlanText& text, Problems& problems, Notes& notes) 
   PlanQuestion question;
   CalcText calc_text = text.calc;
   if (calc_text.convention.empty()) calc_text.convention = "6n";
+  calc_text.gpus.clear();  // taken below: whole ones
   ParsedCalc parsed = parse_calc(calc_text, problems, notes);
   const CalcInput& calc = parsed.input;
   question.files = std::move(parsed.files);

@@ -112,9 +112,12 @@ struct Plan {
   std::optional<double> tokens, gpus, seconds, mfu, gpu_seconds, price, cost;
   std::vector<PlanQuantity> solved;  // found, not given; what was asked for first
   std::vector<PlanQuantity> open;  // neither given nor found; prices only where money is spoken of
-  std::vector<PlanQuantity> settling;  // any one of these would settle all of `open`
-  bool deadline_taken = false;         // it stood in for the time
-  bool budget_taken = false;           // it stood in for the cost
+  // How many more of the quantities would settle all of `open`, once the model and the peak are
+  // known; where it is one, which ones would.
+  int needed = 0;
+  std::vector<PlanQuantity> settling;
+  bool deadline_taken = false;  // it stood in for the time
+  bool budget_taken = false;    // it stood in for the cost
   std::vector<PlanContradiction> contradictions;
   std::optional<double> goodput;                     // 1 without failures
   std::optional<Goodput> failures;                   // where a rate is given and the GPUs are known
@@ -130,6 +133,9 @@ struct Plan {
   bool no_gpus_suffice = false;         // failures per GPU: no number of GPUs is fast enough
   bool overflow = false;                // a result is larger than a number can hold
 };
+
+// No large run has published a higher MFU: beyond this, twice the MFU is no way out.
+inline constexpr double kHighestMfu = 0.7;
 
 // Statements closer than this agree.
 inline constexpr double kPlanAgreement = 0.01;

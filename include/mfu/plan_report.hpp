@@ -45,7 +45,8 @@ struct PlanTable {
   std::vector<std::string> heads;  // of the columns after the first
   struct Row {
     std::vector<std::string> cells;
-    bool own = false;  // the plan itself, beside other ways
+    bool own = false;    // the plan itself, beside other ways
+    bool total = false;  // the sum of the rows above
   };
   std::vector<Row> rows;
   std::vector<std::string> remarks;  // under the table

@@ -38,10 +38,13 @@ std::optional<BatchPlan> plan_batch(const BatchInput& input) {
   plan.measured = input.noise_scale && !(input.noise_scale_loss && input.loss);
   if (input.tokens && input.batch) plan.steps = *input.tokens / *input.batch;
   std::vector<double> batches;
-  for (const double share : {0.125, 0.25, 0.5, 1.0, 2.0, 4.0}) batches.push_back(share * *critical);
+  constexpr double kSame = 0.1;  // a row that is this close to the plan's own says nothing new
+  for (const double share : {0.125, 0.25, 0.5, 1.0, 2.0, 4.0}) {
+    const double batch = share * *critical;
+    if (!input.batch || std::fabs(batch / *input.batch - 1.0) > kSame) batches.push_back(batch);
+  }
   if (input.batch) batches.push_back(*input.batch);
   std::sort(batches.begin(), batches.end());
-  batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
   const double own = input.batch ? 1.0 + *input.batch / *critical : 1.0;
   for (const double batch : batches) {
     BatchRow row;

@@ -1,6 +1,7 @@
 // The three equations of a plan (see mfu/plan.hpp), solved for whatever is not given.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "analysis/plan_parts.hpp"
@@ -25,7 +26,7 @@ constexpr Product kSpan{gpu_seconds, gpus, seconds};
 constexpr Product kMoney{cost, price, gpu_seconds};
 
 // What was asked for, before what comes along.
-constexpr std::array kAsked{tokens, mfu, gpus, seconds, price, gpu_seconds, cost};
+constexpr std::array kAsked{tokens, mfu, gpus, price, seconds, gpu_seconds, cost};
 // The order in which a contradiction is pinned on one of its inputs.
 constexpr std::array kDoubted{seconds, gpu_seconds, cost, mfu, tokens, gpus, price};
 
@@ -120,9 +121,9 @@ void propagate(const PlanInput& input, State& state) {
   }
 }
 
-// Which would be known if those in `known` were: propagate() without numbers.
+// Which would be known if those in `known`, the model and the peak were: propagate() without
+// numbers.
 unsigned closure(const PlanInput& input, unsigned known) {
-  const bool counted = input.flops_per_token && input.peak_flops;
   bool found = true;
   while (found) {
     found = false;
@@ -134,7 +135,6 @@ unsigned closure(const PlanInput& input, unsigned known) {
     };
     one(kSpan);
     one(kMoney);
-    if (!counted) continue;
     if (!goodput_needs_gpus(input) || (known & bit(gpus)) != 0) one(kWork);
     const unsigned needed = bit(tokens) | bit(mfu) | bit(seconds);
     if ((known & needed) == needed && (known & bit(gpus)) == 0) {
@@ -230,13 +230,21 @@ void name_open(const PlanInput& input, const State& state, Plan& plan) {
   if (input.price && !state.has(cost)) plan.open.push_back(cost);
   if ((input.cost || input.budget) && !state.has(price)) plan.open.push_back(price);
   if (plan.open.empty()) return;
-  std::vector<PlanQuantity> could = plan.open;
-  if (!state.has(gpu_seconds)) could.push_back(gpu_seconds);
-  for (const PlanQuantity quantity : could) {
-    const unsigned known = closure(input, state.known | bit(quantity));
-    const bool all = std::all_of(plan.open.begin(), plan.open.end(),
-                                 [&](PlanQuantity one) { return (known & bit(one)) != 0; });
-    if (all) plan.settling.push_back(quantity);
+  unsigned wanted = 0;
+  for (const PlanQuantity quantity : plan.open) wanted |= bit(quantity);
+  const auto settles = [&](unsigned more) {
+    return (closure(input, state.known | more) & wanted) == wanted;
+  };
+  constexpr unsigned kSets = 1U << kPlanQuantities;
+  plan.needed = kPlanQuantities;
+  for (unsigned more = 0; more < kSets; ++more) {
+    if ((more & state.known) == 0 && settles(more)) {
+      plan.needed = std::min(plan.needed, std::popcount(more));
+    }
+  }
+  if (plan.needed != 1) return;
+  for (const PlanQuantity quantity : {tokens, gpus, seconds, mfu, gpu_seconds, cost, price}) {
+    if (!state.has(quantity) && settles(bit(quantity))) plan.settling.push_back(quantity);
   }
 }
 
@@ -283,7 +291,7 @@ void add_variants(Plan& plan) {
   if (goodput_for(input, 2.0 * count).value_or(0.0) > 0.0) {
     add(Change::twice_the_gpus, now, 2.0 * count);
   }
-  if (2.0 * now <= 1.0) add(Change::twice_the_mfu, 2.0 * now, count);
+  if (2.0 * now <= kHighestMfu) add(Change::twice_the_mfu, 2.0 * now, count);
 }
 
 void add_remedies(Plan& plan) {

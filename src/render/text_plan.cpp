@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "mfu/plan.hpp"
+#include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/text_sections.hpp"
 
@@ -80,6 +80,8 @@ void plot(Screen& screen, const PlanSection& section) {
     screen.line(std::string(kIndent, ' ') + pad_left(label, kLabels - 2) + " |" + lines[y]);
   }
   screen.line(std::string(kIndent + kLabels - 1, ' ') + "+" + std::string(width, '-'));
+  const std::string last = "step " + format_grouped(schedule.steps);
+  screen.line(std::string(kIndent + kLabels, ' ') + "1" + pad_left(last, width - 1));
 }
 
 void table_of(Screen& screen, const PlanSection& section, const PlanTable& table) {
@@ -94,7 +96,10 @@ void table_of(Screen& screen, const PlanSection& section, const PlanTable& table
   } else {
     heads(screen, table, widths);
   }
+  std::size_t edge = kIndent + widths.words;
+  for (const std::size_t width : widths.numbers) edge += width + kGap;
   for (const PlanTable::Row& row : table.rows) {
+    if (row.total) screen.line(std::string(kIndent, ' ') + std::string(edge - kIndent, '-'));
     std::string text = row.own ? "  > " : "    ";
     text += pad_right(fit(row.cells.front(), widths.words), widths.words);
     for (std::size_t i = 0; i < widths.numbers.size() && i + 1 < row.cells.size(); ++i) {

@@ -63,7 +63,7 @@ std::string value_text(PlanQuantity quantity, double value, std::string_view cur
     case price:
       return money_text(value * 3600.0, currency) + " per GPU-hour";
     case cost:
-      return money_text(value, currency);
+      return (currency.empty() ? "cost " : "") + money_text(value, currency);
   }
   return "";
 }
@@ -236,25 +236,22 @@ std::string open_text_of(const PlanFindings& findings) {
     all.emplace_back(words_of(quantity).settles);
   }
   std::string text = fmt::format("Not determined: {}", listed(names, "and"));
-  const bool product = plan.gpu_seconds && !plan.gpus && !plan.seconds;
-  if (product) text += fmt::format(" (only their product is)");
-  text += ". ";
+  if (plan.gpu_seconds && !plan.gpus && !plan.seconds) text += " (only their product is)";
   std::vector<std::string> needs;
   if (!input.flops_per_token) needs.emplace_back("--model or --params");
   if (!input.peak_flops) needs.emplace_back("--chip or --peak");
-  std::vector<std::string> settling;
-  for (const PlanQuantity quantity : plan.settling) {
-    settling.emplace_back(words_of(quantity).settles);
+  if (plan.needed == 1) {
+    std::vector<std::string> settling;
+    for (const PlanQuantity quantity : plan.settling) {
+      settling.emplace_back(words_of(quantity).settles);
+    }
+    needs.push_back((settling.size() > 1 ? "one of " : "") + listed(settling, "and"));
+  } else if (plan.needed > 1) {
+    needs.push_back(
+        fmt::format("{} of {}", plan.needed == 2 ? "two" : "three", listed(all, "and")));
   }
-  if (!needs.empty()) text += fmt::format("First {}. ", listed(needs, "and"));
-  if (!settling.empty()) {
-    text += fmt::format("{} {} would settle {}.", listed(settling, "or"),
-                        settling.size() > 1 ? "(one of them)" : "alone",
-                        plan.open.size() > 1 ? "all of it" : "it");
-  } else if (needs.empty()) {
-    text += fmt::format("No one of them settles the others; what there is to give: {}.",
-                        listed(all, "and"));
-  }
+  if (!needs.empty()) text += fmt::format(". Needed: {}", listed(needs, "and"));
+  text += ".";
   // GPUs and MFU can stand in for one another.
   if (plan.delivered_flops_per_second && input.peak_flops && !plan.gpus && !plan.mfu) {
     const double product_needed = *plan.delivered_flops_per_second / *input.peak_flops;

@@ -47,8 +47,6 @@ std::string difference_text(const PlanVariant& more, const PlanVariant& less,
   return text;
 }
 
-std::string minutes_or_longer(double seconds) { return long_time_text(seconds); }
-
 }  // namespace
 
 PlanTable worth_table(const PlanFindings& findings) {
@@ -68,21 +66,29 @@ PlanTable worth_table(const PlanFindings& findings) {
   }
   const PlanVariant* now = find(plan, Change::none);
   const PlanVariant* target = find(plan, Change::target_mfu);
+  const PlanVariant* more = find(plan, Change::target_by_gpus);
   if (now != nullptr && target != nullptr && target->mfu > now->mfu) {
     table.remarks.push_back(
         fmt::format("The gap from {} to {} costs {}; GPUs would close it at {} times as many.",
                     format_percent(now->mfu), format_percent(target->mfu),
                     difference_text(*now, *target, findings.currency),
-                    fmt::format("{:.2f}", target->mfu / now->mfu)));
+                    fmt::format("{:.2f}", (more != nullptr ? more->gpus : 0.0) / now->gpus)));
+    if (more == nullptr) {
+      table.remarks.back() = fmt::format(
+          "The gap from {} to {} costs {}; no number of GPUs closes it.", format_percent(now->mfu),
+          format_percent(target->mfu), difference_text(*now, *target, findings.currency));
+    }
   }
   if (const PlanVariant* point = find(plan, Change::point_of_mfu)) {
     table.remarks.push_back(fmt::format("One point of MFU is worth {}.",
                                         difference_text(*now, *point, findings.currency)));
   }
   if (const PlanVariant* twice = find(plan, Change::twice_the_mfu)) {
-    table.remarks.push_back(
-        fmt::format("From {} to {} halves the time as twice the GPUs would, and the GPU-hours too.",
-                    format_percent(now->mfu), format_percent(twice->mfu)));
+    const PlanVariant* by_gpus = find(plan, Change::twice_the_gpus);
+    const bool alike = by_gpus != nullptr && by_gpus->seconds < 1.005 * twice->seconds;
+    table.remarks.push_back(fmt::format("From {} to {} halves the time{} the GPU-hours.",
+                                        format_percent(now->mfu), format_percent(twice->mfu),
+                                        alike ? ", as twice the GPUs would, at half" : " and"));
   }
   return table;
 }
@@ -107,24 +113,26 @@ PlanTable failures_table(const PlanFindings& findings) {
   add("steps done again", found.redone);
   add("restarts", found.restarts);
   add("wall time", found.useful + found.checkpoints + found.redone + found.restarts);
+  table.rows.back().total = true;
   const FailureRate& rate = *plan.input.failures;
   std::string every =
-      fmt::format("One failure of the job every {}", minutes_or_longer(found.job_mtbf_s));
+      fmt::format("One failure of the job every {}", long_time_text(found.job_mtbf_s));
   if (rate.per_gpu && plan.gpus) {
-    every += fmt::format(" (one GPU: every {}; {} GPUs)", minutes_or_longer(rate.mtbf_s),
+    every += fmt::format(" (one GPU: every {}; {} GPUs)", long_time_text(rate.mtbf_s),
                          gpus_text(*plan.gpus));
   }
-  if (plan.seconds) every += fmt::format(": {:.3g} in the run", *plan.seconds / found.job_mtbf_s);
+  if (plan.seconds)
+    every += fmt::format(": {} in the run", count_text(*plan.seconds / found.job_mtbf_s));
   table.remarks.push_back(every + ".");
   table.remarks.push_back(
       fmt::format("Best interval between checkpoints: {} of steps (Daly 2006; Young 1974: {}).",
-                  minutes_or_longer(found.daly_s), minutes_or_longer(found.young_s)));
+                  long_time_text(found.daly_s), long_time_text(found.young_s)));
   if (rate.interval_s) {
     FailureRate best = rate;
     best.interval_s.reset();
     table.remarks.push_back(
         fmt::format("At the given interval of {} goodput is {}, at the best {}.",
-                    minutes_or_longer(found.interval_s), format_percent(found.useful, 2),
+                    long_time_text(found.interval_s), format_percent(found.useful, 2),
                     format_percent(goodput_of(best, plan.gpus.value_or(1.0)).useful, 2)));
   }
   return table;
@@ -191,7 +199,7 @@ PlanTable batch_table(const PlanFindings& findings) {
   const bool absolute = input.batch && input.tokens;
   table.heads = {"of critical", absolute ? "tokens" : "tokens, x least",
                  absolute ? "steps" : "steps, x least"};
-  if (input.batch && input.mfu) table.heads.emplace_back("even at MFU");
+  if (input.batch && input.mfu) table.heads.emplace_back("break-even MFU");
   for (const BatchRow& row : plan.rows) {
     Row made{{fmt::format("{} tokens", amount_text(row.batch)), fmt::format("{:.3g} x", row.share),
               absolute ? amount_text(*row.tokens) : fmt::format("{:.3f}", row.tokens_over_least),
@@ -220,9 +228,10 @@ PlanTable batch_table(const PlanFindings& findings) {
   if (input.batch) {
     const double share = *input.batch / plan.critical;
     table.remarks.push_back(fmt::format(
-        "At this batch {} of the tokens are those of the smallest batch; the rest, a factor of "
-        "{:.2f}, buys fewer steps. A larger batch pays only if the MFU rises with the last column.",
-        format_percent(1.0 / (1.0 + share), 0), 1.0 + share));
+        "This batch takes {:.2f} times the fewest tokens, which buys {} of the steps that the same "
+        "loss would take at a tenth of it. A larger batch pays where it brings the MFU over its "
+        "break-even.",
+        1.0 + share, format_percent((1.0 + 1.0 / share) / (1.0 + 10.0 / share), 0)));
   }
   if (plan.most_replicas) {
     std::string limit;

@@ -48,7 +48,7 @@ std::string long_time_text(double seconds) {
 }
 
 std::string money_text(double amount, std::string_view currency) {
-  std::string digits = amount >= 1e15  ? scientific(amount, 2)
+  std::string digits = amount >= 1e13  ? scientific(amount, 2)
                        : amount >= 1e9 ? fmt::format("{:.4g}B", amount / 1e9)
                        : amount >= 1e6 ? fmt::format("{:.4g}M", amount / 1e6)
                        : amount >= 100 ? format_grouped(amount)
@@ -76,11 +76,13 @@ std::string energy_text(double joules) {
 
 std::string hours_text(double gpu_seconds) {
   const double hours = gpu_seconds / 3600.0;
-  if (hours >= 1e15) return scientific(hours, 2);
+  if (hours >= 1e13) return scientific(hours, 2);
   if (hours >= 1e7)
     return fmt::format("{:.4g}{}", hours / (hours >= 1e9 ? 1e9 : 1e6), hours >= 1e9 ? "B" : "M");
   return hours >= 100.0 ? format_grouped(hours) : three_digits(hours);
 }
+
+std::string count_text(double count) { return three_digits(count); }
 
 std::string gpus_text(double gpus) {
   if (gpus >= 1e12) return scientific(gpus, 2);
@@ -116,6 +118,12 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
     advice.push_back(fmt::format(
         "An MFU of {} is below the usual 30 to 60 %: mfu diagnose shows where the time goes.",
         format_percent(*plan.mfu, *plan.mfu < 0.01 ? 3 : 1)));
+  }
+  constexpr double kLowGoodput = 0.5;
+  if (plan.goodput && *plan.goodput < kLowGoodput) {
+    advice.push_back(fmt::format(
+        "A goodput of {} is very low: is the time between failures of a GPU or of the job?",
+        format_percent(*plan.goodput)));
   }
   constexpr double kMostTokens = 1e14;  // the largest published sets hold some 4e13
   if (plan.tokens && *plan.tokens > kMostTokens) {

@@ -12,6 +12,7 @@ namespace mfu {
 [[nodiscard]] std::string flop_text(double flops);    // "3.80e25 FLOP"
 [[nodiscard]] std::string energy_text(double joules);
 [[nodiscard]] std::string hours_text(double gpu_seconds);  // "175,634": GPU-hours
+[[nodiscard]] std::string count_text(double count);        // "11.2", "1,234"
 [[nodiscard]] std::string gpus_text(double gpus);          // "1,024"; "1,023.4 -> 1,024" apart
 [[nodiscard]] std::string times_text(double factor);       // "1.5", "12"
 [[nodiscard]] std::string rate_text(double rate);          // "3e-4"

@@ -44,7 +44,7 @@ TEST_CASE("steps and tokens for the same loss: (S/S_min - 1)(E/E_min - 1) = 1") 
   const auto plan = mfu::plan_batch(input);
   REQUIRE(plan);
   CHECK(*plan->steps == 250000.0);
-  CHECK(plan->rows.size() == 6);
+  CHECK(plan->rows.size() == 6);  // the plan's own is the critical one
   for (const mfu::BatchRow& row : plan->rows) {
     CHECK((row.tokens_over_least - 1.0) * (row.steps_over_least - 1.0) == Approx(1.0));
     REQUIRE(row.tokens);

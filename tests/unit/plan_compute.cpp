@@ -192,16 +192,27 @@ TEST_CASE("what the inputs do not determine is named, with what would settle it"
   Plan plan = mfu::plan_compute(input);
   CHECK(plan.open == std::vector{gpus, seconds});
   CHECK(*plan.gpu_seconds > 0.0);  // this much is determined
+  CHECK(plan.needed == 1);
   CHECK(plan.settling == std::vector{gpus, seconds});
   input.mfu.reset();
   plan = mfu::plan_compute(input);
   CHECK(plan.open == std::vector{gpus, seconds, mfu::PlanQuantity::mfu});
-  CHECK(plan.settling.empty());  // one more is not enough
+  CHECK(plan.needed == 2);  // one more is not enough
+  CHECK(plan.settling.empty());
   CHECK_FALSE(plan.gpu_seconds);
   input = small();
   input.tokens.reset();
   plan = mfu::plan_compute(input);
   CHECK(plan.open == std::vector{tokens, seconds});
+  // Without the model the tokens are open, and nothing but the model is needed.
+  PlanInput unsized = small();
+  unsized.flops_per_token.reset();
+  unsized.tokens.reset();
+  unsized.deadline_s = 30.0 * kDay;
+  plan = mfu::plan_compute(unsized);
+  CHECK(plan.open == std::vector{tokens});
+  CHECK(plan.needed == 0);
+  CHECK(*plan.total_flops == Approx(512.0 * 0.4 * 989.4e12 * 30.0 * kDay));
   // Money is open only where it is spoken of.
   input.price = 0.001;
   CHECK(holds(mfu::plan_compute(input).open, cost));
