@@ -86,9 +86,19 @@ PlanTable worth_table(const PlanFindings& findings) {
   if (const PlanVariant* twice = find(plan, Change::twice_the_mfu)) {
     const PlanVariant* by_gpus = find(plan, Change::twice_the_gpus);
     const bool alike = by_gpus != nullptr && by_gpus->seconds < 1.005 * twice->seconds;
-    table.remarks.push_back(fmt::format("From {} to {} halves the time{} the GPU-hours.",
-                                        format_percent(now->mfu), format_percent(twice->mfu),
-                                        alike ? ", as twice the GPUs would, at half" : " and"));
+    std::string text = fmt::format("From {} to {} halves the time", format_percent(now->mfu),
+                                   format_percent(twice->mfu));
+    if (alike) {
+      text += ", as twice the GPUs would, at half the GPU-hours.";
+    } else {
+      text += " and the GPU-hours";
+      if (by_gpus != nullptr) {
+        text += fmt::format("; twice the GPUs, which fail more often, take {}",
+                            long_time_text(by_gpus->seconds));
+      }
+      text += ".";
+    }
+    table.remarks.push_back(std::move(text));
   }
   return table;
 }
@@ -228,10 +238,10 @@ PlanTable batch_table(const PlanFindings& findings) {
   if (input.batch) {
     const double share = *input.batch / plan.critical;
     table.remarks.push_back(fmt::format(
-        "This batch takes {:.2f} times the fewest tokens, which buys {} of the steps that the same "
-        "loss would take at a tenth of it. A larger batch pays where it brings the MFU over its "
-        "break-even.",
-        1.0 + share, format_percent((1.0 + 1.0 / share) / (1.0 + 10.0 / share), 0)));
+        "This batch takes {:.2f} times the fewest tokens (1 + B/B_crit) and {:.2f} times the "
+        "fewest "
+        "steps (1 + B_crit/B). A larger one pays where it brings the MFU over its break-even.",
+        1.0 + share, 1.0 + 1.0 / share));
   }
   if (plan.most_replicas) {
     std::string limit;
