@@ -38,7 +38,8 @@ PUBLIC = {
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
     "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
     "analyze": "analysis", "health": "analysis", "log_summary": "analysis",
-    "calc": "analysis", "report": "report", "render": "render",
+    "calc": "analysis", "plan": "analysis", "plan_report": "report",
+    "report": "report", "render": "render",
 }
 
 # Libraries from outside: the start of the include path, and the rooms that may use it.

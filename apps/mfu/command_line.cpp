@@ -33,9 +33,10 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"calc", add_calc},     Command{"flops", add_flops}, Command{"peak", add_peak},
-    Command{"whatif", add_whatif}, Command{"log", add_log},     Command{"diagnose", add_diagnose},
-    Command{"reduce", add_reduce}, Command{"list", add_list},   Command{"explain", add_explain},
+    Command{"calc", add_calc},       Command{"flops", add_flops}, Command{"peak", add_peak},
+    Command{"whatif", add_whatif},   Command{"log", add_log},     Command{"diagnose", add_diagnose},
+    Command{"reduce", add_reduce},   Command{"plan", add_plan},   Command{"list", add_list},
+    Command{"explain", add_explain},
 };
 
 constexpr std::string_view kExamples =

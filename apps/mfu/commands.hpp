@@ -13,6 +13,7 @@ namespace mfu::app {
 [[nodiscard]] std::function<int()> add_log(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_list(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_peak(CLI::App& parent);
+[[nodiscard]] std::function<int()> add_plan(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_reduce(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_whatif(CLI::App& parent);
 

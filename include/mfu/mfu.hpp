@@ -10,6 +10,8 @@
 #include "mfu/health.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/model.hpp"
+#include "mfu/plan.hpp"
+#include "mfu/plan_report.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/read.hpp"
 #include "mfu/render.hpp"

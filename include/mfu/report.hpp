@@ -14,6 +14,7 @@
 #include "mfu/flops.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/model.hpp"
+#include "mfu/plan_report.hpp"
 #include "mfu/read.hpp"
 #include "mfu/training_log.hpp"
 
@@ -309,6 +310,7 @@ struct Report {
   std::optional<FlopsSection> flops;
   std::optional<PeakSection> peak;
   std::optional<LogSection> log;
+  std::optional<PlanSection> plan;
   std::optional<ListSection> list;
 };
 

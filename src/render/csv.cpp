@@ -6,6 +6,7 @@
 
 #include "render/columns.hpp"
 #include "render/figures.hpp"
+#include "render/plan_forms.hpp"
 #include "render/renderers.hpp"
 
 namespace mfu::render {
@@ -46,6 +47,7 @@ std::string cell(std::string_view text) {
 }  // namespace
 
 std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
+  if (report.plan) return plan_csv(*report.plan);
   const Gist gist = gist_of(report, "csv");
   std::string header = "command,input";
   std::string row = cell(report.command) + "," +

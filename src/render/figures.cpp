@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mfu/quantity.hpp"
+#include "render/plan_forms.hpp"
 
 namespace mfu::render {
 namespace {
@@ -171,6 +172,7 @@ std::string_view Gist::setup_text(std::string_view id) const noexcept {
 }
 
 Gist gist_of(const Report& report, std::string_view form) {
+  if (report.plan) return plan_gist(*report.plan);
   Gist gist;
   if (report.log) {
     gather_log(gist, *report.log);

@@ -246,6 +246,7 @@ Json report_object(const Report& report) {
   if (report.flops) render::json_flops(object, *report.flops);
   if (report.peak) render::json_peak(object, *report.peak);
   if (report.log) render::json_log(object, *report.log);
+  if (report.plan) render::json_plan(object, *report.plan);
   if (report.list) render::json_list(object, *report.list);
   return object;
 }

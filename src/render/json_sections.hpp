@@ -12,6 +12,7 @@ void json_health(Json& object, const DiagnoseSection& section);
 void json_calc(Json& object, const CalcSection& section);
 void json_flops(Json& object, const FlopsSection& section);
 void json_peak(Json& object, const PeakSection& section);
+void json_plan(Json& object, const PlanSection& section);
 void json_replay(Json& object, const ReplaySection& section);
 void json_placement(Json& object, const Placement& placement);
 void json_worth(Json& object, const WorthSection& section);

@@ -6,6 +6,7 @@
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/figures.hpp"
+#include "render/plan_forms.hpp"
 #include "render/renderers.hpp"
 #include "render/shown_sums.hpp"
 
@@ -141,6 +142,7 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
   if (report.diagnose && report.diagnose->replay) {
     block(out, report.diagnose->replay->title, report.diagnose->replay->lines);
   }
+  if (report.plan) out += plan_markdown(*report.plan);
   for (const Fact& fact : gist.setup) {
     if (fact.id == "fingerprint") out += code(fact.text) + "\n\n";
   }

@@ -230,6 +230,7 @@ std::string render_text(const Report& report, const RenderStyle& style) {
   if (report.flops) text_flops(screen, *report.flops);
   if (report.peak) text_peak(screen, *report.peak);
   if (report.log) text_log(screen, *report.log);
+  if (report.plan) text_plan(screen, *report.plan);
   if (report.list) text_list(screen, *report.list);
   gates(screen, report.gates);
   return screen.take();

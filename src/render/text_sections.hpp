@@ -13,6 +13,7 @@ void text_impossible(Screen& screen, const std::vector<std::string>& because);
 void text_calc(Screen& screen, const CalcSection& section);
 void text_flops(Screen& screen, const FlopsSection& section);
 void text_peak(Screen& screen, const PeakSection& section);
+void text_plan(Screen& screen, const PlanSection& section);
 void text_replay(Screen& screen, const ReplaySection& section);
 void text_worth(Screen& screen, const WorthSection& section);
 void text_trace(Screen& screen, const TraceSection& section);

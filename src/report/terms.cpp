@@ -1,6 +1,7 @@
 #include "report/terms.hpp"
 
 #include <array>
+#include <vector>
 
 namespace mfu {
 namespace {
@@ -67,6 +68,13 @@ constexpr std::array kTerms{
 
 }  // namespace
 
-std::span<const Term> terms() noexcept { return kTerms; }
+std::span<const Term> terms() noexcept {
+  static const std::vector<Term> all = [] {
+    std::vector<Term> joined(kTerms.begin(), kTerms.end());
+    joined.insert(joined.end(), plan_terms().begin(), plan_terms().end());
+    return joined;
+  }();
+  return all;
+}
 
 }  // namespace mfu

@@ -10,6 +10,7 @@ struct Term {
   std::string_view id, title, text, source;
 };
 
-[[nodiscard]] std::span<const Term> terms() noexcept;
+[[nodiscard]] std::span<const Term> terms() noexcept;  // all of them
+[[nodiscard]] std::span<const Term> plan_terms() noexcept;
 
 }  // namespace mfu

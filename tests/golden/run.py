@@ -30,6 +30,10 @@ SCREENS = {
     "whatif": ["whatif", *LLAMA, "--reported", "26.43%"],
     "whatif-rebase": ["whatif", "--rebase", "104%", "--from-peak", "312T", "--to-chip", "h100-sxm"],
     "explain": ["explain", "palm", "mfu", "hfu"],
+    "plan": ["plan", "--model", "llama-3.1-8b", "--tokens", "15T", "--gpus", "1024", "--chip",
+             "h100-sxm", "--mfu", "30%", "--target-mfu", "55%", "--price", "$2.5/h", "--mtbf",
+             "50000h/gpu", "--checkpoint-time", "60s", "--restart-time", "10m",
+             "--tokens-per-step", "4194304", "--seq-len", "8192", "--schedule", "cosine"],
 }
 
 

@@ -1,0 +1,179 @@
+// mfu plan: what an MFU is worth in days, GPUs and money, and the limits that go with it.
+#include "mfu/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "mfu/plan_report.hpp"
+#include "mfu/report.hpp"
+#include "mfu/version.hpp"
+#include "options.hpp"
+#include "plan_options.hpp"
+#include "publish.hpp"
+
+namespace mfu::app {
+namespace {
+
+struct PlanCommandText {
+  PlanText plan;
+  OutputText output;
+  bool verbose = false;
+};
+
+double steps_of(const Portion& portion, double steps) {
+  return portion.steps ? *portion.steps : std::round(*portion.share * steps);
+}
+
+// The schedule's corners in steps; what does not fit is a problem.
+std::optional<ScheduleInput> schedule_of(const PlanQuestion& question, const PlanFindings& findings,
+                                         Problems& problems) {
+  const ScheduleQuestion& asked = *question.schedule;
+  ScheduleInput schedule;
+  schedule.shape = asked.shape;
+  schedule.final_share = asked.final_share;
+  schedule.tokens_per_step = findings.tokens_per_step;
+  std::optional<double> steps = asked.steps;
+  if (!steps && findings.plan.tokens && schedule.tokens_per_step) {
+    steps =
+        std::max(1.0, std::ceil(*findings.plan.tokens / *schedule.tokens_per_step * (1.0 - 1e-12)));
+  }
+  if (!steps) {
+    problems.add(Error(ErrorKind::insufficient, "the steps are not known", at("--schedule"),
+                       "--steps, or --tokens with --tokens-per-step (or --batch and --seq-len)"));
+    return {};
+  }
+  constexpr double kMost = 1e15;  // whole numbers up to here are exact
+  if (*steps > kMost) {
+    problems.add(Error(ErrorKind::usage, "more steps than can be counted", at("--schedule"),
+                       "look at --tokens and --tokens-per-step"));
+    return {};
+  }
+  schedule.steps = *steps;
+  schedule.warmup_steps = steps_of(asked.warmup, *steps);
+  const bool wsd = asked.shape == ScheduleShape::wsd;
+  schedule.decay_steps = wsd ? steps_of(asked.decay, *steps) : *steps - schedule.warmup_steps;
+  if (schedule.warmup_steps >= *steps) {
+    problems.add(Error(ErrorKind::usage,
+                       fmt::format("{:.0f} steps of warm-up leave nothing of a run of {:.0f}",
+                                   schedule.warmup_steps, *steps),
+                       at("--warmup"), "0.1 to 1 % of the steps is usual"));
+    return {};
+  }
+  if (wsd && schedule.decay_steps < 1.0) {
+    problems.add(Error(ErrorKind::usage, "not one step of decay", at("--decay"),
+                       "10 to 20 % of the steps is usual"));
+    return {};
+  }
+  if (wsd && schedule.warmup_steps + schedule.decay_steps > *steps) {
+    problems.add(Error(ErrorKind::usage,
+                       fmt::format("{:.0f} steps of warm-up and {:.0f} of decay are more than the "
+                                   "{:.0f} of the run",
+                                   schedule.warmup_steps, schedule.decay_steps, *steps),
+                       at("--decay"), "10 to 20 % of the steps is usual"));
+    return {};
+  }
+  schedule.peak_rate = asked.peak_rate;
+  const std::optional<double>& params = question.input.params;
+  if (!schedule.peak_rate && params) schedule.peak_rate = gpt3_rate(*params);
+  return schedule;
+}
+
+void find_optimal(const PlanQuestion& question, PlanFindings& findings) {
+  const Plan& plan = findings.plan;
+  const std::optional<double>& params = question.input.params;
+  // Size and tokens trade at 6 N D, whatever the convention counts beside it.
+  std::optional<double> budget = plan.total_flops;
+  if (params && plan.tokens) budget = 6.0 * *params * *plan.tokens;
+  if (!budget || !std::isfinite(*budget)) return;
+  findings.optimal = plan_optimal(*budget, params, plan.tokens, *question.fit);
+}
+
+void find_batch(const PlanQuestion& question, PlanFindings& findings) {
+  if (!findings.batch_asked) return;
+  BatchInput batch = question.batch;
+  batch.tokens = findings.plan.tokens;
+  batch.gpus = findings.plan.gpus;
+  batch.mfu = findings.plan.mfu;
+  const bool carried = !batch.noise_scale || batch.noise_scale_loss;
+  if (!batch.loss && carried && findings.optimal && findings.optimal->loss) {
+    batch.loss = findings.optimal->loss;
+    findings.loss_predicted = true;
+  }
+  findings.batch = plan_batch(batch);
+}
+
+// Only what could have come out otherwise is judged: a limit that stood in for an unknown holds.
+void judge_limits(Report& report, const PlanFindings& findings) {
+  const Plan& plan = findings.plan;
+  if (plan.input.deadline_s && plan.seconds && !plan.deadline_taken) {
+    report.gates.push_back({"deadline", findings.deadline_text, plan.seconds,
+                            long_time_text(*plan.seconds), !plan.late});
+  }
+  if (plan.input.budget && plan.cost && !plan.budget_taken) {
+    report.gates.push_back({"budget", findings.budget_text, plan.cost,
+                            money_text(*plan.cost, findings.currency), !plan.dear});
+  }
+}
+
+int run_plan(const CLI::App& command, const PlanCommandText& text) {
+  Problems problems;
+  Notes notes;
+  refuse_unknown_options(command, problems);
+  PlanQuestion question = parse_plan(text.plan, problems, notes);
+  std::vector<OutputTarget> targets = open_outputs(text.output, problems);
+  problems.throw_if_any();
+  PlanFindings findings = std::move(question.findings);
+  findings.plan = plan_compute(question.input);
+  for (const Error& problem : plan_problems(findings.plan, findings.currency)) {
+    problems.add(problem);
+  }
+  problems.throw_if_any();
+  find_optimal(question, findings);
+  find_batch(question, findings);
+  if (question.schedule) {
+    findings.schedule = schedule_of(question, findings, problems);
+    problems.throw_if_any();
+    findings.rate_given = question.schedule->peak_rate.has_value();
+    constexpr double kMostPoints = 5e6;
+    findings.schedule_points = question.schedule->points.value_or(
+        static_cast<std::size_t>(std::min(findings.schedule->steps, kMostPoints)));
+  }
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "plan";
+  report.inputs = question.files;
+  report.notes = notes.all();
+  judge_limits(report, findings);
+  report.plan = describe_plan(std::move(findings));
+  return publish(report, targets, text.verbose);
+}
+
+}  // namespace
+
+std::function<int()> add_plan(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("plan", "What an MFU is worth: days, GPUs, money, batch, schedule");
+  const auto text = std::make_shared<PlanCommandText>();
+  add_plan_options(*command, text->plan);
+  add_output_options(*command, text->output);
+  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->allow_extras();
+  command->footer(
+      "Whatever of --tokens, --gpus, --mfu, time and money is not given is worked out.\n"
+      "Examples:\n"
+      "  mfu plan --model llama-3.1-8b --tokens 15T --gpus 1024 --chip h100-sxm --mfu 38% \\\n"
+      "           --target-mfu 55% --price 2.5/h\n"
+      "  mfu plan --params 70B --tokens 1.4T --chip h100-sxm --mfu 40% --deadline 30d\n"
+      "  mfu plan --gpus 256 --chip h100-sxm --mfu 40% --deadline 14d      the best size\n"
+      "  mfu plan ... --mtbf 50000h/gpu --checkpoint-time 60s --restart-time 10m\n"
+      "  mfu plan ... --tokens-per-step 4,194,304 --schedule cosine --out csv:schedule.csv");
+  return [command, text] { return run_plan(*command, *text); };
+}
+
+}  // namespace mfu::app

@@ -1,0 +1,201 @@
+#include "plan_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/decimal.hpp"
+#include "mfu/error.hpp"
+#include "mfu/quantity.hpp"
+#include "options.hpp"
+
+namespace mfu::app {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::string without_commas(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ',') out += c;
+  }
+  return out;
+}
+
+bool starts_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+'; }
+
+std::string shown(std::string_view text) {
+  return fmt::format("'{}{}'", text.substr(0, 60), text.size() > 60 ? "..." : "");
+}
+
+// The number in front and the letters behind it.
+struct Split {
+  std::string number;
+  std::string_view unit;
+};
+Split split(std::string_view text) {
+  text = trimmed(text);
+  std::size_t end = text.size();
+  while (end > 0 && !(text[end - 1] >= '0' && text[end - 1] <= '9') && text[end - 1] != '.') --end;
+  return {without_commas(trimmed(text.substr(0, end))), trimmed(text.substr(end))};
+}
+
+struct LongUnit {
+  std::string_view name;
+  double seconds;
+};
+constexpr double kDay = 86400.0;
+constexpr std::array kLongUnits{LongUnit{"d", kDay},
+                                LongUnit{"day", kDay},
+                                LongUnit{"days", kDay},
+                                LongUnit{"w", 7 * kDay},
+                                LongUnit{"week", 7 * kDay},
+                                LongUnit{"weeks", 7 * kDay},
+                                LongUnit{"y", 365.25 * kDay},
+                                LongUnit{"year", 365.25 * kDay},
+                                LongUnit{"years", 365.25 * kDay}};
+
+}  // namespace
+
+double parse_long_time(const std::string& text, std::string_view option) {
+  const auto [number, unit] = split(text);
+  const Decimal parsed = parse_decimal(number);
+  if (parsed.status == DecimalStatus::ok && unit.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{0} days or {0} hours?", trimmed(text)), at(option),
+                fmt::format("write {0}d or {0}h", trimmed(text)));
+  }
+  const auto long_unit = std::find_if(kLongUnits.begin(), kLongUnits.end(),
+                                      [&](const LongUnit& known) { return known.name == unit; });
+  double seconds = 0.0;
+  if (parsed.status == DecimalStatus::ok && long_unit != kLongUnits.end()) {
+    seconds = parsed.value * long_unit->seconds;
+  } else {
+    try {
+      seconds = parse_seconds(without_commas(trimmed(text)), option);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::usage, error.message(), at(option),
+                  "write a unit: 30d, 12h, 45m, 90s");
+    }
+  }
+  if (seconds > 0.0 && std::isfinite(seconds)) return seconds;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} is {}", shown(text),
+                          seconds > 0.0   ? "too large"
+                          : seconds < 0.0 ? "negative"
+                                          : "zero"),
+              at(option), "it must be more than 0");
+}
+
+Money parse_money(const std::string& text, std::string_view option) {
+  Money money;
+  std::string_view rest = trimmed(text);
+  const std::size_t begin = static_cast<std::size_t>(
+      std::find_if(rest.begin(), rest.end(), starts_number) - rest.begin());
+  money.currency = std::string(trimmed(rest.substr(0, begin)));
+  rest.remove_prefix(begin);
+  const Error error(ErrorKind::usage, fmt::format("{} is no amount of money", shown(text)),
+                    at(option), "write 250000, 1.5M, $250k or EUR 1.5M");
+  auto [number, unit] = split(rest);
+  // The currency may stand behind, too.
+  std::string_view prefix = unit;
+  const std::size_t blank = unit.find(' ');
+  constexpr std::array<std::string_view, 5> kPrefixes{"", "k", "K", "M", "B"};
+  if (std::find(kPrefixes.begin(), kPrefixes.end(), unit) == kPrefixes.end() &&
+      money.currency.empty()) {
+    prefix = blank == std::string_view::npos ? std::string_view() : unit.substr(0, blank);
+    money.currency =
+        std::string(blank == std::string_view::npos ? unit : trimmed(unit.substr(blank)));
+  }
+  const Decimal parsed = parse_decimal(number);
+  const double scale = prefix == "k" || prefix == "K" ? 1e3
+                       : prefix == "M"                ? 1e6
+                       : prefix == "B"                ? 1e9
+                                                      : 1.0;
+  const bool known = std::find(kPrefixes.begin(), kPrefixes.end(), prefix) != kPrefixes.end();
+  const bool sign = std::all_of(money.currency.begin(), money.currency.end(), [](char c) {
+    return (c >= 'A' && c <= 'Z') || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+  });
+  if (parsed.status != DecimalStatus::ok || !known || !sign || money.currency.size() > 4) {
+    throw error;
+  }
+  money.amount = parsed.value * scale;
+  if (money.amount > 0.0 && std::isfinite(money.amount)) return money;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} is {}", shown(text),
+                          money.amount > 0.0   ? "too large"
+                          : money.amount < 0.0 ? "negative"
+                                               : "zero"),
+              at(option), "it must be more than 0");
+}
+
+Money parse_price(const std::string& text, std::string_view option) {
+  struct Per {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr std::array kPer{Per{"h", 3600.0},     Per{"hour", 3600.0}, Per{"gpu-hour", 3600.0},
+                            Per{"gpuh", 3600.0},  Per{"d", kDay},      Per{"day", kDay},
+                            Per{"gpu-day", kDay}, Per{"gpu/h", 3600.0}};
+  const std::size_t slash = text.find('/');
+  const Money money = parse_money(text.substr(0, slash), option);
+  if (slash == std::string::npos) {
+    throw Error(ErrorKind::usage, fmt::format("{} for what time?", shown(text)), at(option),
+                fmt::format("the price of a GPU is written {}/h", trimmed(text)));
+  }
+  const std::string_view per = trimmed(std::string_view(text).substr(slash + 1));
+  for (const Per& known : kPer) {
+    if (known.name == per) return {money.amount / known.seconds, money.currency};
+  }
+  throw Error(ErrorKind::usage, fmt::format("{} is no time that a GPU is paid for", shown(per)),
+              at(option), "write 2.5/h or 60/d: of one GPU");
+}
+
+Mtbf parse_mtbf(const std::string& text, std::string_view option) {
+  const std::size_t slash = text.find('/');
+  const double seconds = parse_long_time(text.substr(0, slash), option);
+  const std::string time(trimmed(std::string_view(text).substr(0, slash)));
+  const std::string_view of = slash == std::string::npos
+                                  ? std::string_view()
+                                  : trimmed(std::string_view(text).substr(slash + 1));
+  if (of == "gpu" || of == "GPU") return {seconds, true};
+  if (of == "job") return {seconds, false};
+  throw Error(ErrorKind::usage,
+              of.empty() ? fmt::format("{} between failures of one GPU, or of the job?", time)
+                         : fmt::format("{} is neither gpu nor job", shown(of)),
+              at(option), fmt::format("write {0}/gpu or {0}/job", time));
+}
+
+Portion parse_portion(const std::string& text, std::string_view option) {
+  const auto [number, unit] = split(text);
+  const Decimal parsed = parse_decimal(number);
+  const bool steps = unit == "steps" || unit == "step";
+  if (parsed.status == DecimalStatus::ok && (steps || (unit.empty() && parsed.value > 1.0))) {
+    if (!steps) {
+      throw Error(ErrorKind::usage, fmt::format("{0} steps or {0}%?", trimmed(text)), at(option),
+                  fmt::format("write \"{0} steps\" or {0}%", trimmed(text)));
+    }
+    if (parsed.value < 0.0 || std::floor(parsed.value) != parsed.value) {
+      throw Error(ErrorKind::usage, fmt::format("{} is no number of steps", shown(text)),
+                  at(option), "steps are whole");
+    }
+    return {{}, parsed.value};
+  }
+  return {parse_ratio(std::string(trimmed(text)), option), {}};
+}
+
+double parse_learning_rate(const std::string& text, std::string_view option) {
+  const Decimal parsed = parse_decimal(trimmed(text));
+  if (parsed.status == DecimalStatus::ok && parsed.value > 0.0 && parsed.value < 1.0) {
+    return parsed.value;
+  }
+  throw Error(ErrorKind::usage, fmt::format("{} is no learning rate", shown(text)), at(option),
+              "write 3e-4: above 0 and below 1");
+}
+
+}  // namespace mfu::app

@@ -1,0 +1,83 @@
+// What failures and checkpoints cost: Young's and Daly's interval, and the wall time that follows.
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/plan_parts.hpp"
+#include "mfu/plan.hpp"
+
+namespace mfu {
+namespace {
+
+// Daly 2006, equation 37: the best step time between checkpoints, to a high order in d/M.
+double daly_interval(double checkpoint_s, double mtbf_s) {
+  if (checkpoint_s >= 2.0 * mtbf_s) return mtbf_s;
+  const double half = checkpoint_s / (2.0 * mtbf_s);
+  return std::sqrt(2.0 * checkpoint_s * mtbf_s) * (1.0 + std::sqrt(half) / 3.0 + half / 9.0) -
+         checkpoint_s;
+}
+
+}  // namespace
+
+Goodput goodput_of(const FailureRate& rate, double gpus) {
+  Goodput found;
+  const double mtbf = rate.per_gpu ? rate.mtbf_s / gpus : rate.mtbf_s;
+  found.job_mtbf_s = mtbf;
+  found.young_s = std::sqrt(2.0 * rate.checkpoint_s * mtbf);
+  found.daly_s = daly_interval(rate.checkpoint_s, mtbf);
+  found.interval_s = rate.interval_s.value_or(found.daly_s);
+  // All over the mean time between failures; expm1 keeps the digits where failures are rare.
+  const double step = found.interval_s / mtbf;
+  const double write = rate.checkpoint_s / mtbf;
+  const double without_restarts = std::expm1(step + write);
+  const double restarting = std::exp(rate.restart_s / mtbf);
+  const double wall = without_restarts * restarting;
+  if (!std::isfinite(wall) || !(wall > 0.0) || !(mtbf > 0.0)) {
+    found.restarts = 1.0;
+    return found;
+  }
+  found.useful = step / wall;
+  found.checkpoints = write / wall;
+  found.redone = std::max(0.0, (without_restarts - (step + write)) / wall);
+  found.restarts = -std::expm1(-rate.restart_s / mtbf);
+  return found;
+}
+
+std::optional<double> gpus_for(double useful_gpus, const PlanInput& input) {
+  if (input.goodput) return useful_gpus / *input.goodput;
+  if (!input.failures) return useful_gpus;
+  const FailureRate& rate = *input.failures;
+  const auto useful = [&](double gpus) { return gpus * goodput_of(rate, gpus).useful; };
+  if (!rate.per_gpu) {
+    const double goodput = goodput_of(rate, 1.0).useful;
+    return goodput > 0.0 ? std::optional(useful_gpus / goodput) : std::nullopt;
+  }
+  // More GPUs fail more often: what they do together rises to one highest point and falls again.
+  // First that point, by golden section over the logarithm; then the rising side is halved.
+  constexpr double kMostOver = 1e6;
+  constexpr int kSteps = 200;  // more than the digits of a double
+  const double golden = (std::sqrt(5.0) - 1.0) / 2.0;
+  double low = std::log(useful_gpus);
+  double high = low + std::log(kMostOver);
+  for (int i = 0; i < kSteps; ++i) {
+    const double left = high - golden * (high - low);
+    const double right = low + golden * (high - low);
+    // Where both are 0, failures have won already: the highest point is below.
+    if (useful(std::exp(left)) >= useful(std::exp(right))) {
+      high = right;
+    } else {
+      low = left;
+    }
+  }
+  double most = std::exp(low);
+  double least = useful_gpus;  // goodput is 1 at most: fewer cannot do
+  if (useful(least) >= useful_gpus) return least;
+  if (useful(most) < useful_gpus) return {};
+  for (int i = 0; i < kSteps; ++i) {
+    const double middle = 0.5 * (least + most);
+    if (middle <= least || middle >= most) break;
+    (useful(middle) < useful_gpus ? least : most) = middle;
+  }
+  return most;
+}
+
+}  // namespace mfu

@@ -1,0 +1,17 @@
+// A plan in the forms other than text and JSON.
+#pragma once
+
+#include <string>
+
+#include "mfu/report.hpp"
+#include "render/figures.hpp"
+
+namespace mfu::render {
+
+[[nodiscard]] Gist plan_gist(const PlanSection& section);
+// The tables, under the gist.
+[[nodiscard]] std::string plan_markdown(const PlanSection& section);
+// The schedule, a row a step. Throws Error{unsupported} where there is none.
+[[nodiscard]] std::string plan_csv(const PlanSection& section);
+
+}  // namespace mfu::render
