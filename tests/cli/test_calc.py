@@ -318,7 +318,7 @@ class Catalogue(Asked):
             for item in self.answer("list", what)["items"]:
                 with self.subTest(id=item["id"]):
                     self.assertTrue(self.answer("explain", item["id"])["items"][0]["text"])
-        self.assert_refused(self.mfu("explain", "plam"), "did you mean 'palm'?")
+        self.assert_refused(self.mfu("explain", "pallm"), "did you mean 'palm'?")
 
 
 class WorkOfARun(Asked):

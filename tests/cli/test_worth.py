@@ -31,7 +31,8 @@ def job(**changes):
     third of the step on all of them."""
     ranks = [{"rank": r, "node": f"n{r % 2}", "gpu": r // 2,
               "compute": [1.0 + 0.001 * ((r * s) % 5) for s in range(12)], "comm": [0.5] * 12,
-              "stall": [0.01] * 12} for r in range(16)]
+              "comm_by_group": {"tp": [0.4] * 12, "dp": [0.1] * 12}, "stall": [0.01] * 12}
+             for r in range(16)]
     document = {"schema": "mfu.run/1", "waits_in": "comm", "steps": list(range(12)),
                 "parallelism": {"tp": 8, "dp": 2}, "ranks": ranks}
     document.update(changes)
