@@ -111,12 +111,12 @@ Json plan_of(const PlanSection& section) {
       {"budget", number(plan.input.budget)},
   };
   Missing missing;
-  const char* undetermined = "the inputs do not determine it: see settled_by_any_of";
+  const char* undetermined = "the inputs do not determine it: see open_text";
   for (const char* key : {"seconds", "step_seconds_total", "gpu_hours", "gpus", "mfu", "tokens",
                           "total_flops", "peak_total_flops", "delivered_flops_per_second"}) {
     missing.reason(object, key, undetermined);
   }
-  missing.reason(object, "unknown", "nothing had to be worked out");
+  missing.reason(object, "unknown", "no quantity that was not given follows from the inputs");
   missing.reason(object, "cost", "no --price, --cost or --budget, or no GPU-hours");
   missing.reason(object, "price_per_gpu_hour", "no --price, and none follows");
   missing.reason(object, "currency", "the amounts were given without one");
