@@ -124,7 +124,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   const std::string device = add_telemetry(read.run, telemetry, notes, read.inputs);
   override_run(read.run, overrides, notes);
   const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
-  name_chip(read.run, device, notes);
+  name_chip(read.run, device, options.user_chips, notes);
   const RunTimings run = select(std::move(read.run), selection, notes);
   progress.done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
                             format_si(static_cast<double>(run.column_bytes()), "B")));

@@ -212,6 +212,7 @@ class Judge {
           {FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
     }
     const Family top = point_.top();
+    add_unseparated(top);
     if (!verdict.facts.empty()) {
       abstain(top);
     } else if (top == Family::healthy) {
@@ -225,6 +226,23 @@ class Judge {
   }
 
  private:
+  // What would be taken for the top family where the recording cannot tell: a schedule's own bubble
+  // whose microbatches are not known, and waiting for a rank that nobody recorded.
+  void add_unseparated(Family top) {
+    const Job& job = context_.job();
+    std::vector<Fact>& facts = diagnosis_.verdict.facts;
+    const bool waits_split = diagnosis_.split == SplitMethod::separate;
+    if (job.stages() > 1 && job.microbatch_chunks() <= 0.0 &&
+        (top == Family::stall || top == Family::communication)) {
+      facts.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
+    }
+    const auto seen = static_cast<std::int64_t>(job.ranks());
+    if (top == Family::communication && !waits_split && seen > 1 &&
+        seen < diagnosis_.setup.expected_ranks) {
+      facts.push_back({FactKind::few_ranks, 1, 0, seen, diagnosis_.setup.expected_ranks, {}});
+    }
+  }
+
   [[nodiscard]] double unexplained_share() const {
     return mean(context_.model.unexplained()) / point_.step;
   }

@@ -235,7 +235,8 @@ Advice kernels(const Conditions& conditions) {
 }  // namespace
 
 std::string verify_command(FactorId aimed_at) {
-  return fmt::format("mfu compare before.json after.json --expect {}", to_string(aimed_at));
+  return fmt::format("mfu diagnose after.json: {} must rise, by the same convention",
+                     to_string(aimed_at));
 }
 
 Advice advice_for(Family family, Cause cause, Locality locality, Persistence persistence,
@@ -292,6 +293,10 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
         add(fmt::format("record at least {} steps after the warm-up", fact.of));
         break;
       case FactKind::few_ranks:
+        if (fact.a > 0.0) {
+          add("record the missing ranks too: the others may be waiting for them");
+          break;
+        }
         add(fmt::format("record the missing ranks: all {}, or 9 in 10 at least", fact.of));
         break;
       case FactKind::one_rank:
