@@ -86,8 +86,9 @@ constexpr std::array kLongUnits{LongUnit{"d", kDay},
 }  // namespace
 
 double parse_long_time(const std::string& text, std::string_view option) {
-  const auto [number, unit] = split(text);
-  const Decimal parsed = parse_decimal(number);
+  const Split parts = split(text);
+  const std::string_view unit = parts.unit;
+  const Decimal parsed = parse_decimal(parts.number);
   if (parsed.status == DecimalStatus::ok && unit.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{0} days or {0} hours?", trimmed(text)), at(option),
                 fmt::format("write {0}d or {0}h", trimmed(text)));
