@@ -226,21 +226,26 @@ class Judge {
   }
 
  private:
-  // What would be taken for the top family where the recording cannot tell: a schedule's own bubble
-  // whose microbatches are not known, and waiting for a rank that nobody recorded.
+  // A schedule's own bubble whose microbatches are not known would be taken for a stall, or for
+  // communication.
   void add_unseparated(Family top) {
     const Job& job = context_.job();
     std::vector<Fact>& facts = diagnosis_.verdict.facts;
-    const bool waits_split = diagnosis_.split == SplitMethod::separate;
     if (job.stages() > 1 && job.microbatch_chunks() <= 0.0 &&
         (top == Family::stall || top == Family::communication)) {
       facts.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
     }
-    const auto seen = static_cast<std::int64_t>(job.ranks());
-    if (top == Family::communication && !waits_split && seen > 1 &&
-        seen < diagnosis_.setup.expected_ranks) {
-      facts.push_back({FactKind::few_ranks, 1, 0, seen, diagnosis_.setup.expected_ranks, {}});
-    }
+  }
+
+  // Waiting for a rank that nobody recorded looks like slow communication.
+  void doubt_for_missing_ranks() {
+    Verdict& verdict = diagnosis_.verdict;
+    const auto seen = static_cast<std::int64_t>(context_.job().ranks());
+    const std::int64_t expected = diagnosis_.setup.expected_ranks;
+    if (verdict.family != Family::communication || seen >= expected) return;
+    if (diagnosis_.split == SplitMethod::separate) return;
+    verdict.facts.push_back({FactKind::few_ranks, 1, 0, seen, expected, {}});
+    verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
   }
 
   [[nodiscard]] double unexplained_share() const {
@@ -397,6 +402,7 @@ class Judge {
       verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
+    doubt_for_missing_ranks();
     recover(first);
     if (unexplained_share() >= kMostUnexplained) add_unexplained();
   }

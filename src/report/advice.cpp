@@ -293,10 +293,6 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
         add(fmt::format("record at least {} steps after the warm-up", fact.of));
         break;
       case FactKind::few_ranks:
-        if (fact.a > 0.0) {
-          add("record the missing ranks too: the others may be waiting for them");
-          break;
-        }
         add(fmt::format("record the missing ranks: all {}, or 9 in 10 at least", fact.of));
         break;
       case FactKind::one_rank:
