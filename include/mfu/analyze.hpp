@@ -98,6 +98,8 @@ enum class FactKind {
   stage_work,      // stage `count` of `of` computes a, the other stages' median b
   within_stage,    // evening the ranks inside stages saves a, evening the stages b
   graded_shards,   // compute per rank spreads from a (2 %) to b (98 % of ranks), steadily
+  two_speeds,      // count of `of` ranks compute a, the others b, and nothing lies between
+  once,            // in one step (id count) of `of` a seconds more than usual; name: whose
   fwd_bwd,         // within-rank forward/backward correlation a, forward coefficient of variation b
   fwd_bwd_ratio,   // culprits against peers: forward ratio a, backward ratio b
   microbatch_spread,  // uneven microbatches stretch the pipeline by a; log spread b
@@ -121,10 +123,13 @@ enum class FactKind {
   slow_everywhere,  // the data cannot tell one slow link from slow communication everywhere
   below_materiality,  // the largest loss seen is a seconds, share b
   step_uneven,        // ranks' own step times differ by share a (median over the steps)
-  jitter,         // ranks stray by b (coefficient of variation) at random: a seconds a step, since
-                  // count ranks wait for the slowest of them
-  waits_unsplit,  // idle ranks were recorded alike: own stall and waiting cannot be told apart
-  cut_trace,      // the trace of rank `count` stops in the middle
+  jitter,          // ranks stray by b (coefficient of variation) at random: a seconds a step, since
+                   // count ranks wait for the slowest of them
+  other_chip,      // the culprits are another chip than their peers: `name`
+  jitter_or_work,  // so would jitter of b: ranks' forward and backward apart would tell; a seconds
+                   // is what it would cost with count ranks
+  waits_unsplit,   // idle ranks were recorded alike: own stall and waiting cannot be told apart
+  cut_trace,       // the trace of rank `count` stops in the middle
   lost_activities,  // of `name`'s GPU activities count of `of` could not be read
 };
 

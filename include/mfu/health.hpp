@@ -59,6 +59,8 @@ struct HealthFact {
   bool before = false;                   // xid: it stood there from the first sample on
   bool on_node = false;                  // xid: of some device of the node
   std::string recovery;                  // ecc: the action that the driver asks for
+  // Peers that are not slow and are in the same state: it explains nothing. 0: too few to count.
+  std::int64_t alike_peers = 0;
   // clock: the share of the suspects' extra compute time that their lower clock explains.
   std::optional<double> explains;
 };

@@ -59,6 +59,9 @@ struct DeviceReading {
   std::vector<double> power_limit_w;
   std::size_t samples = 0;
   std::size_t idle_samples = 0;
+  // Of the samples that have a date: from 1970-01-01 on, in the recorder's time zone.
+  std::optional<double> first_s, last_s;
+  bool apart = false;  // more than a day lies between two of its files
 
   // Of the samples under load that tell: in how many a reason acted (dmon: parts of one).
   struct Tally {
@@ -85,8 +88,10 @@ struct KernelLog {
     std::string pci_bus;
     std::int64_t code = 0;
     std::int64_t count = 0;
+    std::vector<double> dates_s;  // of those that have a date, as DeviceReading's; ascending or not
   };
-  std::vector<Event> events;  // each device and code once; empty: the log names none
+  std::optional<double> last_s;  // the latest date of any of its lines
+  std::vector<Event> events;     // each device and code once; empty: the log names none
 };
 
 struct TelemetryFile {

@@ -352,8 +352,10 @@ Attribution attribute(const Job& job, PipelineForm& form) {
       place_inner_transfer(job, form, result);
     }
     bound_stalls(job, form, bubbles, result);
+    result.waits_in_stall = bubbles || declared == WaitsIn::stall;
   } else {
     read_stalls(job, result);
+    result.waits_in_stall = result.stall == StallMeaning::shared;
   }
   return result;
 }

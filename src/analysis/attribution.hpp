@@ -43,6 +43,7 @@ struct Attribution {
   std::vector<TransferKind> kinds;   // per-group transfer, where the file has groups of equals
   std::vector<double> own_limit;     // [step] most that one rank's own stall can be worth
   bool bubbles_in_stall = false;     // several stages: the pipeline's idle time is in `stall`
+  bool waits_in_stall = false;       // ranks that wait and ranks that stopped look the same
   bool first_stage_stalls = false;   // the common stall is that of the first stage alone
 };
 

@@ -1,27 +1,19 @@
 // Rules on uneven work: pipeline stages, data shards, sequence lengths that move from rank to rank.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "analysis/health.hpp"
 #include "analysis/levels.hpp"
+#include "analysis/moving_work.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
 
 namespace {
 
-constexpr double kLeastShare = 0.005;         // of the step
-constexpr double kHeavyStage = 1.05;          // times the median of the other stages
-constexpr double kLengthsCorrelation = 0.95;  // forward with backward, within a rank
-constexpr double kLengthsVariation = 0.03;    // coefficient of variation of a rank's forward
-constexpr double kJitterVariation = 0.03;     // of a rank's compute: shards that stay, beside it
-// The same, where nothing stays: up to the first in jobs of few ranks, where what strays further is
-// work, up to the second in jobs of very many.
-constexpr double kMostJitterOfFew = 0.02;
-constexpr double kMostJitterOfMany = 0.04;
-constexpr double kFewRanks = 128.0;
-constexpr double kManyRanks = 512.0;
-constexpr double kJitterTail = 1.5;  // times what normal jitter would cost
+constexpr double kLeastShare = 0.005;      // of the step
+constexpr double kHeavyStage = 1.05;       // times the median of the other stages
+constexpr double kJitterVariation = 0.03;  // of a rank's compute: shards that stay, beside it
 
 double mean_difference(std::span<const double> a, std::span<const double> b) {
   return mean(difference(a, b));
@@ -59,63 +51,6 @@ RowEdit even_ranks(std::vector<double> levels) {
       if (levels[r] > 0.0) row[r] *= level / levels[r];
     }
   };
-}
-
-struct Lengths {
-  double correlation = 0.0;
-  double variation = 0.0;
-  bool known = false;
-};
-
-Lengths lengths_evidence(const Job& job) {
-  if (job.run().forward.empty() || job.run().backward.empty()) return {};
-  std::vector<double> correlations;
-  std::vector<double> variations;
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    std::vector<double> forward;
-    std::vector<double> backward;
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      const double f = job.raw(job.run().forward, s)[r];
-      const double b = job.raw(job.run().backward, s)[r];
-      if (std::isnan(f) || std::isnan(b)) continue;
-      forward.push_back(f);
-      backward.push_back(b);
-    }
-    const double c = correlation(forward, backward);
-    if (!std::isnan(c)) correlations.push_back(c);
-    const double level = mean(forward);
-    if (!(level > 0.0)) continue;
-    double squares = 0.0;
-    for (const double f : forward) squares += (f - level) * (f - level);
-    variations.push_back(std::sqrt(squares / static_cast<double>(forward.size())) / level);
-  }
-  if (correlations.empty() || variations.empty()) return {};
-  return {median_inplace(correlations), median_inplace(variations), true};
-}
-
-// Median over the ranks of the coefficient of variation of their compute over the steps, with what
-// all ranks have in common (longer steps for everybody) taken out.
-double compute_variation(RuleContext& context, const Scenario& scenario) {
-  const Job& job = context.job();
-  std::vector<Sum> squares(job.ranks());
-  const std::vector<double> means = rank_means(context, scenario);
-  const double level = mean(means);
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto row = context.model.compute_row(scenario, s);
-    const double common = level > 0.0 ? mean(row) / level : 1.0;
-    for (std::size_t r = 0; r < row.size(); ++r) {
-      const double d = row[r] - means[r] * common;
-      squares[r].add(d * d);
-    }
-  }
-  std::vector<double> variations;
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    if (means[r] > 0.0) {
-      variations.push_back(std::sqrt(squares[r].value() / static_cast<double>(job.steps())) /
-                           means[r]);
-    }
-  }
-  return variations.empty() ? 0.0 : median_inplace(variations);
 }
 
 void add_slowest_fact(RuleContext& context, const Scenario& scenario, bool moves,
@@ -189,59 +124,36 @@ bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages,
   return true;
 }
 
-void describe_place(const Job& job, const LogicalPlace& place, Candidate& candidate) {
+void describe_place(const LogicalPlace& place, Candidate& candidate) {
   Finding& finding = candidate.finding;
-  const std::string name = std::string(to_string(place.axis)) + "=" + std::to_string(place.index);
+  std::string name;
+  for (const int index : place.indices) {
+    const std::string one = std::string(to_string(place.axis)) + "=" + std::to_string(index);
+    finding.culprits.groups.push_back(one);
+    name += (name.empty() ? "" : ", ") + one;
+  }
   finding.locality = Locality::group;
-  finding.culprits.groups = {name};
   if (place.axis == Axis::ep) finding.cause = Cause::expert_load;
   if (place.axis == Axis::cp || place.axis == Axis::tp) finding.cause = Cause::none;
-  if (!place.one_node) return;
+  if (place.physical.empty()) return;
   candidate.alike = {Family::imbalance, Family::straggler};
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    if (job.run().ranks[r].coords[place.axis] != place.index) continue;
-    const std::string& node = job.nodes()[static_cast<std::size_t>(job.node_of(r))].name;
-    finding.culprits.nodes = {node};
-    finding.facts.push_back({FactKind::coincides, 0, 0, -1, 0, name + " and node " + node});
-    return;
-  }
+  finding.culprits.nodes = place.nodes;
+  finding.facts.push_back({FactKind::coincides, 0, 0, -1, 0, name + " and " + place.physical});
 }
 
-// The largest of n standard normal values, on average (Cramer 1946, section 28.6).
-double expected_largest(std::size_t n) {
-  if (n < 2) return 0.0;
-  constexpr double kPi = 3.14159265358979323846;
-  constexpr double kEuler = 0.57721566490153286;
-  const double a = std::sqrt(2.0 * std::log(static_cast<double>(n)));
-  return a - (2.0 * std::log(a) - std::log(2.0) + std::log(4.0 * kPi)) / (2.0 * a) + kEuler / a;
-}
-
-// Every rank strays a little, independently, and the job waits for the slowest of many: the more
-// ranks, the more it costs, and nobody is to blame. It has a price and is no fault: never material.
-void describe_jitter(RuleContext& context, const Scenario& base, Candidate& candidate) {
-  const Job& job = context.job();
-  const double variation = compute_variation(context, base);
-  // One recorded rank can stand for its lock-step peers.
-  const double ranks = std::max(static_cast<double>(job.ranks()),
-                                static_cast<double>(job.run().hardware.count.value_or(0)));
-  const double scale = std::log(ranks / kFewRanks) / std::log(kManyRanks / kFewRanks);
-  const double most =
-      kMostJitterOfFew + (kMostJitterOfMany - kMostJitterOfFew) * std::clamp(scale, 0.0, 1.0);
-  if (!(variation < most)) return;
-  const double level = mean(rank_means(context, base));
-  const double price = expected_largest(job.ranks()) * variation * level;
-  const double cost = mean(candidate.loss) - mean(base.spread);
-  if (cost > kJitterTail * price) return;
-  if (mean(base.spread) > candidate.materiality * context.mean_step()) return;
+void describe_two_speeds(const Job& job, const TwoSpeeds& speeds, Candidate& candidate) {
   Finding& finding = candidate.finding;
-  finding.cause = Cause::jitter;
-  finding.facts.push_back({FactKind::jitter,
-                           mean(candidate.loss),
-                           variation,
+  if (!speeds.devices_compared) {
+    candidate.alike = {Family::imbalance, Family::straggler};
+    finding.locality = Locality::rank;
+  }
+  for (const std::size_t r : speeds.slow) finding.culprits.ranks.push_back(job.run().ranks[r].rank);
+  finding.facts.push_back({FactKind::two_speeds,
+                           speeds.slow_s,
+                           speeds.fast_s,
+                           static_cast<std::int64_t>(speeds.slow.size()),
                            static_cast<std::int64_t>(job.ranks()),
-                           0,
                            {}});
-  candidate.materiality = std::numeric_limits<double>::infinity();
 }
 
 struct HeavyStages {
@@ -326,6 +238,34 @@ void fix_by(RuleContext& context, const RowEdit& edit, bool evens_microbatches,
       difference(context.model.steps_under(context.local_fixed), context.model.steps_under(fixed));
 }
 
+// Work and hardware look the same there, until telemetry shows the hardware to be bad.
+void take_bad_device(const RuleContext& context, const HeavyStages& stages,
+                     std::span<const double> levels, Candidate& candidate) {
+  const Job& job = context.job();
+  Finding& finding = candidate.finding;
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    if (stages.heavy[static_cast<std::size_t>(job.stage_of(r))]) ranks.push_back(r);
+  }
+  const double level = levels[stages.worst];
+  if (!(stages.others > 0.0)) return;
+  if (evidence_on(context, ranks, level / stages.others).cause == Cause::none) return;
+  candidate.alike.clear();
+  finding.family = Family::straggler;
+  finding.cause = Cause::none;  // the evidence on the finding names it
+  finding.culprits.stages.clear();
+  finding.locality = finding.culprits.nodes.empty() ? Locality::rank : Locality::node;
+  if (finding.culprits.nodes.empty()) {
+    for (const std::size_t r : ranks) finding.culprits.ranks.push_back(job.run().ranks[r].rank);
+  }
+  finding.facts = {{FactKind::compute_excess,
+                    level,
+                    stages.others,
+                    static_cast<std::int64_t>(job.steps()),
+                    static_cast<std::int64_t>(job.steps()),
+                    {}}};
+}
+
 // A stage that is one node: slow hardware there can cost much where evening the stages would save
 // little, since the pipeline hides part of a heavy first stage. Found before the size of the
 // imbalance is looked at, or it would pass for healthy.
@@ -338,6 +278,7 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
   candidate.finding.family = Family::imbalance;
   describe_stages(context, stages, levels, candidate);
   if (candidate.alike.empty()) return false;
+  take_bad_device(context, stages, levels, candidate);
   fix_by(context, at_peers_level(context.job(), stages, levels), false, candidate);
   if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
   candidate.on.assign(context.job().steps(), true);
@@ -391,19 +332,13 @@ void find_imbalance(RuleContext& context) {
     moved.compute.push_back(even_ranks(levels));
     const std::vector<double> saved_once = difference(before, context.model.steps_under(moved));
     moves = moves || mean(saved_once) < 0.5 * evened_inside;
+    if (moves && take_once(context, base, candidate)) {
+      context.found.push_back(std::move(candidate));
+      return;
+    }
     add_slowest_fact(context, base, moves, finding);
     if (moves) {
-      finding.persistence = Persistence::moving;
-      describe_jitter(context, base, candidate);
-      const Lengths lengths = lengths_evidence(job);
-      if (lengths.known) {
-        finding.facts.push_back(
-            {FactKind::fwd_bwd, lengths.correlation, lengths.variation, 0, 0, {}});
-      }
-      if (finding.cause != Cause::jitter && lengths.known &&
-          lengths.correlation >= kLengthsCorrelation && lengths.variation >= kLengthsVariation) {
-        finding.cause = Cause::data_lengths;
-      }
+      describe_moving(context, base, candidate);
     } else {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
@@ -411,9 +346,14 @@ void find_imbalance(RuleContext& context) {
       if (compute_variation(context, base) < kJitterVariation) {
         fix_by(context, even_ranks(levels), false, candidate);
       }
-      if (context.heavy_place) describe_place(job, *context.heavy_place, candidate);
-      finding.facts.push_back(
-          {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});
+      if (context.heavy_place) {
+        describe_place(*context.heavy_place, candidate);
+      } else if (context.two_speeds) {
+        describe_two_speeds(job, *context.two_speeds, candidate);
+      } else {
+        finding.facts.push_back(
+            {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});
+      }
     }
     if (job.stages() > 1) {
       finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/course.hpp"
@@ -27,12 +28,21 @@ struct Candidate {
   std::function<void(Scenario&)> fix;
 };
 
-// Ranks that share an index along an axis and nothing else: what is slow there is work, not
-// hardware.
+// Ranks that are all holders of some indices along an axis (replicas of experts, slices of a
+// context) and nothing else: what is slow there is work, not hardware.
 struct LogicalPlace {
   Axis axis = Axis::dp;
-  int index = 0;
-  bool one_node = false;  // it is exactly one node: the two cannot be told apart
+  std::vector<int> indices;  // ascending
+  std::string physical;      // the nodes or ranks that it fills exactly: the two look the same
+  std::vector<std::string> nodes;  // of `physical`, where it is nodes
+};
+
+// Ranks of two speeds, with too many slow ones to be called outliers, and what they are.
+struct TwoSpeeds {
+  std::vector<std::size_t> slow;  // indices
+  double slow_s = 0.0;            // compute a step
+  double fast_s = 0.0;
+  bool devices_compared = false;  // and nothing is wrong with those of the slow ones
 };
 
 // from - what, element by element.
@@ -42,11 +52,13 @@ struct LogicalPlace {
 struct RuleContext {
   StepModel& model;
   const DiagnoseOptions& options;
+  const Setup& setup;
   std::vector<std::int64_t> step_ids;
   // What the local rules have found so far, put right: single places no longer drag the rest.
   Scenario local_fixed;
   std::vector<Candidate> found;
   std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
+  std::optional<TwoSpeeds> two_speeds;      // uneven work or uneven devices: nothing tells which
   double spread_sigma = 0.0;                // log spread of a microbatch, where one was replayed
 
   [[nodiscard]] const Job& job() const noexcept { return model.job(); }
@@ -70,6 +82,6 @@ void find_common_stall(RuleContext& context);
 void find_imbalance(RuleContext& context);
 void find_exposed_transfer(RuleContext& context);
 void find_slowdown(RuleContext& context);
-void find_low_efficiency(RuleContext& context, const Setup& setup);
+void find_low_efficiency(RuleContext& context);
 
 }  // namespace mfu::analysis

@@ -21,8 +21,9 @@ constexpr double kStepSpread = 0.05;       // between the ranks' steps
 // share, then uneven work, last the kernels. A new rule is one function and one line here.
 using Rule = void (*)(RuleContext&);
 constexpr Rule kRules[] = {
-    find_local_compute, find_slow_link, find_local_stall,      find_microbatch_spread,
-    find_common_stall,  find_imbalance, find_exposed_transfer, find_slowdown,
+    find_local_compute,     find_slow_link,    find_local_stall,
+    find_microbatch_spread, find_common_stall, find_imbalance,
+    find_exposed_transfer,  find_slowdown,     find_low_efficiency,
 };
 
 void note_sums(const Job& job, Notes& notes) {
@@ -84,10 +85,10 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
               Place{.what = "waits_in"});
   }
   StepModel model(job, attribution, form);
-  RuleContext context{model, options, result.steps_used, model.measured(), {}, {}, 0.0};
+  RuleContext context{model, options, result.setup, result.steps_used, model.measured(), {},
+                      {},    {},      0.0};
   for (const Rule rule : kRules) rule(context);
-  find_low_efficiency(context, result.setup);
-  add_health_evidence(context, result.setup);
+  add_health_evidence(context);
 
   Accounts accounts = account(model, result.setup);
   result.factors = std::move(accounts.factors);

@@ -45,7 +45,16 @@ inline constexpr double kThrottled = 0.1;        // of the load, from which a re
 
 // Adds to every finding on a place that computes longer, and on all GPUs, what telemetry says; sets
 // the cause that it shows. Does nothing where nothing is measured.
-void add_health_evidence(RuleContext& context, const Setup& setup);
+void add_health_evidence(RuleContext& context);
+
+// What telemetry shows to be wrong with the devices of these ranks (indices), whose compute is
+// `slowdown` times that of their peers; none: nothing, or nothing is measured.
+struct DeviceEvidence {
+  Cause cause = Cause::none;
+  bool clocks_measured = false;  // of these ranks and of peers: a low clock would have been seen
+};
+[[nodiscard]] DeviceEvidence evidence_on(const RuleContext& context,
+                                         std::span<const std::size_t> ranks, double slowdown);
 
 // Everything else that telemetry says. `found`: their culprits are spoken of already.
 [[nodiscard]] Health survey(const Job& job, const Setup& setup, std::span<const Finding> found);

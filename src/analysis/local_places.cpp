@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "analysis/health.hpp"
 #include "analysis/suspects.hpp"
 #include "base/robust.hpp"
 
@@ -40,6 +41,41 @@ std::vector<double> saved_by(RuleContext& context, const std::function<void(Scen
   const std::vector<double> before = context.model.steps_under(context.local_fixed);
   fix(context.local_fixed);
   return difference(before, context.model.steps_under(context.local_fixed));
+}
+
+// Mean compute of the suspects and of their peers.
+Contrast levels_of(const RuleContext& context, const Suspects& suspects) {
+  Sum own;
+  Sum peers;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    const Contrast here =
+        contrast(context.job(), suspects, context.model.compute_row(context.local_fixed, s));
+    own.add(here.culprits);
+    peers.add(here.peers);
+  }
+  const auto steps = static_cast<double>(context.job().steps());
+  return {own.value() / steps, peers.value() / steps};
+}
+
+DeviceEvidence devices_of(const RuleContext& context, const Suspects& suspects) {
+  const Contrast levels = levels_of(context, suspects);
+  return evidence_on(context, suspects.ranks,
+                     levels.peers > 0.0 ? levels.culprits / levels.peers : 1.0);
+}
+
+// Too many slow ranks for outliers. Whole nodes, or devices that are seen to be bad, are places;
+// where nobody looked at the devices it stays open, and the rules on uneven work are told.
+std::optional<Suspects> take_slow_side(RuleContext& context, const Column& excess) {
+  auto side = find_slow_side(context.job(), excess);
+  if (!side) return std::nullopt;
+  const DeviceEvidence devices = devices_of(context, side->suspects);
+  const auto place = logical_place(context.job(), side->suspects);
+  if (place && place->physical.empty()) return std::move(side->suspects);
+  if (side->whole_nodes || devices.cause != Cause::none) return std::move(side->suspects);
+  const Contrast levels = levels_of(context, side->suspects);
+  context.two_speeds =
+      TwoSpeeds{side->suspects.ranks, levels.culprits, levels.peers, devices.clocks_measured};
+  return std::nullopt;
 }
 
 Candidate describe_effect(RuleContext& context, const Suspects& suspects, FactKind kind,
@@ -121,11 +157,17 @@ void find_local_compute(RuleContext& context) {
         excess_over_peers(job, context.model.compute_row(context.local_fixed, s), excess.row(s));
       }
       suspects = find_suspects(job, excess);
+      if (!suspects) suspects = take_slow_side(context, excess);
     }
     if (!suspects) return;
-    if (const auto place = logical_place(job, *suspects)) {
-      context.heavy_place = place;  // left for the rules on uneven work
-      return;
+    if (auto place = logical_place(job, *suspects)) {
+      // What fills a node or a rank as well is its device where the device is seen to be bad.
+      const bool device =
+          !place->physical.empty() && devices_of(context, *suspects).cause != Cause::none;
+      if (!device) {
+        context.heavy_place = std::move(place);  // left for the rules on uneven work
+        return;
+      }
     }
     Candidate candidate =
         describe_effect(context, *suspects, FactKind::compute_excess, context.local_fixed, true);
@@ -182,6 +224,11 @@ void find_local_stall(RuleContext& context) {
   Candidate candidate =
       describe_effect(context, *suspects, FactKind::stall_excess, context.local_fixed, false);
   candidate.finding.cause = Cause::none;
+  if (attribution.waits_in_stall) {
+    // Those who wait for the one that stopped stand still with it.
+    candidate.alike = {Family::straggler, Family::stall};
+    candidate.finding.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+  }
   RowEdit fix = to_peers_median(job, suspects->is_culprit);
   candidate.loss = saved_by(context, [&](Scenario& fixed) { fixed.own_stall.push_back(fix); });
   context.found.push_back(std::move(candidate));

@@ -145,7 +145,8 @@ void find_slowdown(RuleContext& context) {
   context.found.push_back(std::move(candidate));
 }
 
-void find_low_efficiency(RuleContext& context, const Setup& setup) {
+void find_low_efficiency(RuleContext& context) {
+  const Setup& setup = context.setup;
   if (!setup.flops_per_step || !setup.peak_flops_per_gpu) return;
   const Job& job = context.job();
   const double level = mean(compute_levels(context));

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "base/robust.hpp"
 
@@ -16,6 +20,8 @@ constexpr double kBurstFloor = 0.05;         // of the step
 constexpr double kBurstConcentration = 0.7;  // of all burst seconds
 constexpr double kBurstsAlone = 0.8;         // of a place's mean excess
 constexpr std::size_t kLeastAtOnce = 4;      // ranks of a node
+constexpr double kWithinSide = 0.25;         // spread on a side of the gap, times the gap
+constexpr std::size_t kMostNamed = 8;        // ranks or nodes in one name
 
 double spread_of(std::vector<double> values) {
   if (values.size() < 2) return 0.0;
@@ -108,6 +114,36 @@ std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> ef
   return result;
 }
 
+// The nodes that the suspects fill, where they are whole nodes and others are there; else none.
+std::vector<std::size_t> nodes_filled(const Job& job, const Suspects& suspects) {
+  std::vector<std::size_t> filled;
+  std::size_t ranks = 0;
+  for (std::size_t n = 0; n < job.nodes().size(); ++n) {
+    const auto& here = job.nodes()[n].ranks;
+    if (here.size() < 2 || !std::all_of(here.begin(), here.end(), [&](std::size_t r) {
+          return static_cast<bool>(suspects.is_culprit[r]);
+        })) {
+      continue;
+    }
+    filled.push_back(n);
+    ranks += here.size();
+  }
+  if (ranks != suspects.ranks.size() || filled.size() == job.nodes().size()) return {};
+  return filled;
+}
+
+// "node n1", "ranks 2, 5, 6 and 4 more".
+std::string in_words(std::string_view what, const std::vector<std::string>& names) {
+  std::string text = std::string(what) + (names.size() > 1 ? "s " : " ");
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kMostNamed) {
+    text += " and " + std::to_string(names.size() - kMostNamed) + " more";
+  }
+  return text;
+}
+
 void mark_culprits(const Job& job, Suspects& suspects) {
   suspects.is_culprit.assign(job.ranks(), false);
   for (const std::size_t r : suspects.ranks) suspects.is_culprit[r] = true;
@@ -198,28 +234,94 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   return result;
 }
 
-std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects) {
-  if (suspects.ranks.size() < 2) return std::nullopt;
-  for (const Axis axis : {Axis::ep, Axis::cp, Axis::dp}) {
-    const int index = job.run().ranks[suspects.ranks.front()].coords[axis];
-    if (index < 0) continue;
-    bool same = true;
-    std::size_t others = 0;
-    std::size_t holders = 0;
-    for (std::size_t r = 0; r < job.ranks(); ++r) {
-      const bool here = job.run().ranks[r].coords[axis] == index;
-      holders += here;
-      others += !here;
-      same = same && here == static_cast<bool>(suspects.is_culprit[r]);
+std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess) {
+  std::vector<double> effect(job.ranks());
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    Sum total;
+    for (std::size_t s = 0; s < excess.steps(); ++s) total.add(excess.at(s, r));
+    effect[r] = total.value() / static_cast<double>(excess.steps());
+  }
+  std::vector<double> sorted = effect;
+  std::sort(sorted.begin(), sorted.end());
+  std::size_t split = 0;  // the slow side begins here
+  double gap = 0.0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i] - sorted[i - 1] > gap) {
+      gap = sorted[i] - sorted[i - 1];
+      split = i;
     }
-    if (!same || others == 0 || holders != suspects.ranks.size()) continue;
-    const int node = job.node_of(suspects.ranks.front());
-    const bool one_node =
-        node >= 0 && std::all_of(suspects.ranks.begin(), suspects.ranks.end(),
-                                 [&](std::size_t r) { return job.node_of(r) == node; });
+  }
+  const std::size_t slow = sorted.size() - split;
+  if (gap < kLeastShare * job.mean_step() || slow * 4 <= sorted.size() ||
+      slow * 4 > 3 * sorted.size()) {
+    return std::nullopt;
+  }
+  const double within = std::max(sorted[split - 1] - sorted.front(), sorted.back() - sorted[split]);
+  if (within >= kWithinSide * gap) return std::nullopt;
+  SlowSide result;
+  Suspects& suspects = result.suspects;
+  for (std::size_t r = 0; r < effect.size(); ++r) {
+    if (effect[r] >= sorted[split]) suspects.ranks.push_back(r);
+  }
+  mark_culprits(job, suspects);
+  const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
+  result.whole_nodes = !nodes.empty() && 2 * nodes.size() <= job.nodes().size() &&
+                       suspects.ranks.size() >= kLeastAtOnce;
+  if (result.whole_nodes) {
+    suspects.ranks.clear();
+    name_nodes(job, nodes, suspects);
+  } else {
+    suspects.locality = Locality::rank;
+    for (const std::size_t r : suspects.ranks) {
+      suspects.named.ranks.push_back(job.run().ranks[r].rank);
+    }
+  }
+  return result;
+}
+
+std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects) {
+  for (const Axis axis : {Axis::ep, Axis::cp, Axis::dp}) {
+    std::map<int, std::size_t> holders;  // of the suspects' indices
+    std::set<int> others;
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      const int index = job.run().ranks[r].coords[axis];
+      if (suspects.is_culprit[r]) {
+        ++holders[index];
+      } else {
+        others.insert(index);
+      }
+    }
+    if (holders.contains(-1) || others.contains(-1) || others.empty()) continue;
+    if (std::any_of(holders.begin(), holders.end(),
+                    [&](const auto& held) { return others.contains(held.first); })) {
+      continue;
+    }
+    const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
     // Data moves between replicas: a steady outlier that is one replica on one node is the node.
-    if (axis == Axis::dp && (one_node || (node < 0 && job.stages() == 1))) continue;
-    return LogicalPlace{axis, index, one_node};
+    if (axis == Axis::dp) {
+      const bool no_nodes = job.node_of(suspects.ranks.front()) < 0;
+      if (holders.size() != 1 || suspects.ranks.size() < 2 || !nodes.empty() ||
+          (no_nodes && job.stages() == 1)) {
+        continue;
+      }
+    }
+    LogicalPlace place{axis, {}, {}, {}};
+    bool one_each = true;
+    for (const auto& [index, held] : holders) {
+      place.indices.push_back(index);
+      one_each = one_each && held == 1;
+    }
+    if (!nodes.empty()) {
+      for (const std::size_t n : nodes) place.nodes.push_back(job.nodes()[n].name);
+      place.physical = in_words("node", place.nodes);
+    } else if (one_each) {
+      std::vector<std::string> ranks;
+      for (const std::size_t r : suspects.ranks) {
+        ranks.push_back(std::to_string(job.run().ranks[r].rank));
+      }
+      place.physical = in_words("rank", ranks);
+    }
+    return place;
   }
   return std::nullopt;
 }

@@ -26,9 +26,18 @@ void excess_over_peers(const Job& job, std::span<const double> row, std::span<do
 [[nodiscard]] std::optional<Suspects> find_suspects(const Job& job, std::span<const double> effect,
                                                     double least);
 
-// Do the suspects fill one logical place that spans several physical ones: all replicas of an
-// expert or context slice, or a whole data-parallel replica of several stages or nodes? Work put
-// them there.
+// Ranks of two speeds, more slow ones than find_suspects takes for outliers and at most three
+// quarters: a clear gap, and little spread on either side of it. Whole nodes of several, at most
+// half of them, are a place; single ranks may be so by their work as well, or by their devices.
+struct SlowSide {
+  Suspects suspects;
+  bool whole_nodes = false;
+};
+[[nodiscard]] std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess);
+
+// Do the suspects fill a logical place: all replicas of some experts or context slices, or a whole
+// data-parallel replica of several stages or nodes? Work put them there, unless the place is
+// exactly some nodes or, with one expert group, some ranks.
 [[nodiscard]] std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects);
 
 // First the mean excess, then bursts: see find_suspects. `excess` is [step][rank].

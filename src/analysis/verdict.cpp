@@ -64,7 +64,8 @@ Standing standing_of(const RuleContext& context, std::span<const std::size_t> st
   return result;
 }
 
-// Steps that differ in which passing effects act in them are resampled apart.
+// Steps that differ in which passing effects act in them are resampled apart. What came once is
+// not: nobody knows how often it comes, and the resamples without it say so.
 std::vector<std::uint32_t> strata_of(const RuleContext& context) {
   std::vector<std::uint32_t> label(context.job().steps(), 0);
   std::uint32_t bit = 1;
@@ -72,6 +73,7 @@ std::vector<std::uint32_t> strata_of(const RuleContext& context) {
     const bool passing = candidate.finding.persistence == Persistence::bursts ||
                          candidate.finding.persistence == Persistence::onset;
     if (!passing || bit > (1U << 8)) continue;
+    if (std::count(candidate.on.begin(), candidate.on.end(), true) == 1) continue;
     for (std::size_t s = 0; s < label.size(); ++s) {
       if (candidate.on[s]) label[s] |= bit;
     }
@@ -350,6 +352,7 @@ class Judge {
     Family second = Family::healthy;
     for (const Family family : kFamilies) {
       if (family == top || !point_.material(family)) continue;
+      if (!context_.found[leader(family)].alike.empty()) continue;  // nobody knows what it is
       if (point_.seconds.at(family) <= 0.5 * point_.seconds.at(top)) continue;
       if (second == Family::healthy || point_.seconds.at(family) > point_.seconds.at(second)) {
         second = family;
@@ -397,8 +400,11 @@ class Judge {
     }
     verdict.family = top;
     take_finding(verdict, chosen.finding);
-    if (top == Family::stall && context_.job().stages() == 1 &&
-        context_.model.attribution().stall == StallMeaning::shared) {
+    if (std::any_of(verdict.facts.begin(), verdict.facts.end(),
+                    [](const Fact& fact) { return fact.kind == FactKind::jitter_or_work; })) {
+      verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
+    }
+    if (top == Family::stall && context_.model.attribution().waits_in_stall) {
       verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }

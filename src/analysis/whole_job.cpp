@@ -2,6 +2,7 @@
 // bursts and its level, since a checkpoint and a slow input pipeline have different owners.
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "analysis/candidate.hpp"
 #include "base/robust.hpp"
@@ -15,6 +16,7 @@ constexpr double kLeastShare = 0.005;  // of the step: smaller losses are not wo
 // Healthy jobs expose less than this share of the step. Above it a slow link can be among transfer
 // whose groups are not known.
 constexpr double kUnplacedShare = 0.08;
+constexpr std::size_t kLeastPausing = 3;  // ranks whose pauses are those of all
 
 bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
   return mean(loss) > kLeastShare * context.mean_step();
@@ -26,6 +28,18 @@ void take_course(Finding& finding, const Course& course, const RuleContext& cont
     finding.facts.push_back(
         {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
   }
+}
+
+// The rank that stands still longest in each of these steps.
+std::vector<std::size_t> who_stops(RuleContext& context, const std::vector<bool>& on) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t s = 0; s < on.size(); ++s) {
+    if (!on[s]) continue;
+    const auto row = context.model.own_stall_row(context.local_fixed, s);
+    ranks.push_back(
+        static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+  }
+  return ranks;
 }
 
 void add_burst_fact(Finding& finding, const BurstSplit& split, std::size_t steps) {
@@ -107,6 +121,23 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
   }
   return difference(context.model.steps_under(context.local_fixed),
                     context.model.steps_under(without));
+}
+
+// One event. Where one rank stopped it is that rank's; what all did at once stays the job's.
+void describe_once(const RuleContext& context, const std::vector<bool>& on,
+                   std::span<const double> excess, const std::vector<std::size_t>& ranks,
+                   Finding& finding) {
+  const auto step = static_cast<std::size_t>(std::find(on.begin(), on.end(), true) - on.begin());
+  std::string whose;
+  if (!ranks.empty()) {
+    const std::int64_t rank = context.job().run().ranks[ranks.front()].rank;
+    finding.family = Family::straggler;
+    finding.locality = Locality::rank;
+    finding.culprits.ranks = {rank};
+    whose = "rank " + std::to_string(rank);
+  }
+  finding.facts.push_back({FactKind::once, excess[step], 0, context.step_ids[step],
+                           static_cast<std::int64_t>(on.size()), whose});
 }
 
 BurstSplit no_bursts(std::size_t steps) {
@@ -201,10 +232,19 @@ void find_common_stall(RuleContext& context) {
     if (bursts) {
       finding.persistence = Persistence::bursts;
       finding.period_steps = period_of(on, context.step_ids);
-      finding.cause = scattered              ? Cause::gc
-                      : finding.period_steps ? Cause::checkpoint
-                                             : Cause::none;
-      add_burst_fact(finding, split, job.steps());
+      std::vector<std::size_t> ranks;
+      if (scattered) ranks = who_stops(context, on);
+      if (split.on_count == 1) {
+        describe_once(context, on, split.excess, ranks, finding);
+      } else {
+        add_burst_fact(finding, split, job.steps());
+      }
+      const std::set<std::size_t> distinct(ranks.begin(), ranks.end());
+      if (distinct.size() >= kLeastPausing) {
+        finding.cause = Cause::gc;
+      } else if (!scattered && finding.period_steps) {
+        finding.cause = Cause::checkpoint;
+      }
     } else if (scattered) {
       finding.persistence = Persistence::moving;
     } else {
@@ -215,14 +255,14 @@ void find_common_stall(RuleContext& context) {
         finding.culprits.stages = {0};
       }
     }
-    if (scattered) {
+    if (scattered && finding.family == Family::stall) {
       finding.facts.push_back({FactKind::scattered_stall,
                                all.value() / static_cast<double>(job.steps()),
                                0.0,
                                steps_with(loss, 0.5 * mean(loss)),
                                static_cast<std::int64_t>(job.steps()),
                                {}});
-    } else if (!bursts) {
+    } else if (!scattered && !bursts) {
       finding.facts.push_back({FactKind::common_stall,
                                quantile(loss, 0.1),
                                quantile(loss, 0.9),

@@ -140,6 +140,11 @@ void DeviceTable::add(const TelemetrySample& sample, const Place& place) {
     device.last_xid = sample.last_xid;
   }
   ++device.samples;
+  // A time of day alone (dmon without -o D) is no date.
+  if (sample.time_s && *sample.time_s >= kDay) {
+    device.first_s = std::min(device.first_s.value_or(*sample.time_s), *sample.time_s);
+    device.last_s = std::max(device.last_s.value_or(*sample.time_s), *sample.time_s);
+  }
 
   const bool load = under_load(sample, place);
   for (std::size_t c = 0; c < kDeviceCounters; ++c) {
@@ -180,6 +185,15 @@ void absorb(DeviceReading& into, DeviceReading from) {
   if (into.node.empty()) into.node = std::move(from.node);
   if (into.pci_bus.empty()) into.pci_bus = std::move(from.pci_bus);
   into.mig = into.mig || from.mig;
+  into.apart = into.apart || from.apart;
+  if (into.first_s && from.first_s) {
+    into.apart =
+        into.apart || *from.first_s > *into.last_s + kDay || *into.first_s > *from.last_s + kDay;
+  }
+  if (from.first_s) {
+    into.first_s = std::min(into.first_s.value_or(*from.first_s), *from.first_s);
+    into.last_s = std::max(into.last_s.value_or(*from.last_s), *from.last_s);
+  }
   into.samples += from.samples;
   into.idle_samples += from.idle_samples;
   append(into.sm_clock_mhz, from.sm_clock_mhz);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "readers/telemetry_format.hpp"
+#include "readers/telemetry_sample.hpp"
 
 namespace mfu {
 namespace {
@@ -51,12 +52,14 @@ class LogReader {
     while (lines.next(line)) {
       const std::string_view host = host_of(line);
       const bool ours = line.find("NVRM:") != std::string_view::npos;
-      if (!ours && host.empty()) continue;
+      const auto date = seconds_of_log_line(line);
+      if (!ours && host.empty() && !date) continue;
       KernelLog& log = log_of(host);
+      if (date) log.last_s = std::max(log.last_s.value_or(*date), *date);
       if (const std::size_t at = line.find(kXid); at != std::string_view::npos) {
-        take_xid(log, line.substr(at + kXid.size()), lines.place());
+        take_xid(log, line.substr(at + kXid.size()), date, lines.place());
       } else if (ours) {
-        take_fall(log, line);
+        take_fall(log, line, date);
       }
     }
     for (const Fall& fall : falls_) {
@@ -64,7 +67,7 @@ class LogReader {
       const bool known = std::any_of(log.events.begin(), log.events.end(), [&](const auto& event) {
         return event.code == kFellOff && event.pci_bus == fall.pci_bus;
       });
-      if (!known) count(log, fall.pci_bus, kFellOff);
+      if (!known) count(log, fall.pci_bus, kFellOff, fall.date_s);
     }
     // Lines that name their host: the log without a name holds nothing.
     if (logs_.size() > 1 && logs_.front().events.empty()) logs_.erase(logs_.begin());
@@ -75,6 +78,7 @@ class LogReader {
   struct Fall {
     std::size_t log;
     std::string pci_bus;
+    std::optional<double> date_s;
   };
 
   KernelLog& log_of(std::string_view host) {
@@ -87,17 +91,19 @@ class LogReader {
     return added;
   }
 
-  static void count(KernelLog& log, const std::string& pci_bus, std::int64_t code) {
-    for (KernelLog::Event& event : log.events) {
-      if (event.pci_bus != pci_bus || event.code != code) continue;
-      ++event.count;
-      return;
-    }
-    log.events.push_back({pci_bus, code, 1});
+  static void count(KernelLog& log, const std::string& pci_bus, std::int64_t code,
+                    std::optional<double> date) {
+    auto event = std::find_if(log.events.begin(), log.events.end(), [&](const auto& known) {
+      return known.pci_bus == pci_bus && known.code == code;
+    });
+    if (event == log.events.end()) event = log.events.insert(event, {pci_bus, code, 0, {}});
+    ++event->count;
+    if (date) event->dates_s.push_back(*date);
   }
 
   // "PCI:0000:cb:00): 79, pid=..."; old drivers leave out "PCI:".
-  void take_xid(KernelLog& log, std::string_view rest, const Place& place) {
+  void take_xid(KernelLog& log, std::string_view rest, std::optional<double> date,
+                const Place& place) {
     const std::size_t close = rest.find(')');
     std::string_view bus = rest.substr(0, close);
     if (bus.starts_with("PCI:")) bus.remove_prefix(4);
@@ -111,14 +117,14 @@ class LogReader {
       readable = error == std::errc() && end != rest.data() + rest.size() && code > 0;
     }
     if (readable) {
-      count(log, bus_of(bus), code);
+      count(log, bus_of(bus), code, date);
     } else {
       note_line(job_, place);
     }
   }
 
   // Three lines: the device, its id, and that it has fallen off the bus; newer drivers write one.
-  void take_fall(const KernelLog& log, std::string_view line) {
+  void take_fall(const KernelLog& log, std::string_view line, std::optional<double> date) {
     if (const std::size_t at = line.find("GPU "); at != std::string_view::npos) {
       std::string_view word = line.substr(at + 4);
       word = word.substr(0, word.find(' '));
@@ -126,7 +132,7 @@ class LogReader {
       if (std::string bus = bus_of(word); !bus.empty()) last_bus_ = std::move(bus);
     }
     if (line.find("fallen off the bus") == std::string_view::npos || last_bus_.empty()) return;
-    falls_.push_back({static_cast<std::size_t>(&log - logs_.data()), last_bus_});
+    falls_.push_back({static_cast<std::size_t>(&log - logs_.data()), last_bus_, date});
   }
 
   TelemetryJob& job_;

@@ -1,5 +1,6 @@
 // Which rank ran on which device of the telemetry.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 
 #include "mfu/telemetry.hpp"
 #include "readers/device_table.hpp"
+#include "readers/telemetry_sample.hpp"
 
 namespace mfu {
 namespace {
@@ -37,6 +39,8 @@ bool stands_in(std::string_view text, std::string_view name) {
   return false;
 }
 
+constexpr double kMonth = 30.0 * kDay;
+
 constexpr std::string_view kHint = "say whose it is: --telemetry NODE=FILE";
 
 class Join {
@@ -52,7 +56,10 @@ class Join {
       if (node) devices_[*node].push_back(device);
     }
     for (auto& [node, devices] : devices_) settle(node, devices);
-    for (auto& [node, devices] : devices_) join_devices(node, devices);
+    for (auto& [node, devices] : devices_) {
+      for (const DeviceReading& device : devices) note_apart(device);
+      join_devices(node, devices);
+    }
     for (const KernelLog& log : telemetry_.logs) join_log(log);
     const auto without = static_cast<std::int64_t>(
         std::count_if(run_.ranks.begin(), run_.ranks.end(),
@@ -180,6 +187,33 @@ class Join {
     devices = std::move(settled);
   }
 
+  void note_apart(const DeviceReading& device) {
+    if (!device.apart) return;
+    notes_.add("telemetry-apart", Severity::assumption,
+               "samples of one device lie more than a day apart, and all of them count: give only "
+               "the files that were recorded during the run",
+               Place{.file = device.file});
+  }
+
+  // Between which dates the run lies, by the telemetry of the node's devices; what a log says of
+  // other days is not of the run. Without such telemetry the log's own end stands for the run's.
+  struct Window {
+    double from_s = -std::numeric_limits<double>::infinity();
+    double to_s = std::numeric_limits<double>::infinity();
+  };
+  [[nodiscard]] Window window_of(const Devices& devices, const KernelLog& log) const {
+    std::optional<double> first, last;
+    for (const DeviceReading& device : devices) {
+      if (!device.first_s) continue;
+      first = std::min(first.value_or(*device.first_s), *device.first_s);
+      last = std::max(last.value_or(*device.last_s), *device.last_s);
+    }
+    // The clocks of the two can be in different time zones.
+    if (first) return {*first - kDay, *last + kDay};
+    if (log.last_s) return {*log.last_s - kMonth, *log.last_s};
+    return {};
+  }
+
   static std::string of_node(const std::string& node) {
     return node.empty() ? std::string() : " of node " + node.substr(0, 80);
   }
@@ -265,15 +299,29 @@ class Join {
       if (!info->device) info->device.emplace();
       info->device->xid_known = true;
     }
+    const Devices& devices = devices_[*node];
+    const Window window = window_of(devices, log);
     for (const KernelLog::Event& event : log.events) {
-      const Devices& devices = devices_[*node];
+      const auto earlier = std::count_if(event.dates_s.begin(), event.dates_s.end(),
+                                         [&](double date) { return date < window.from_s; });
+      const auto later = std::count_if(event.dates_s.begin(), event.dates_s.end(),
+                                       [&](double date) { return date > window.to_s; });
+      if (earlier + later > 0) {
+        notes_.add(
+            "xid-other-days", Severity::info,
+            "the kernel log has Xids of other days than the run's: they are no evidence on it",
+            Place{.file = log.file}, earlier + later);
+      }
+      const std::int64_t during = event.count - earlier - later;
+      if (during == 0 && earlier == 0) continue;
       const auto device = std::find_if(devices.begin(), devices.end(), [&](const auto& known) {
         return !event.pci_bus.empty() && known.pci_bus == event.pci_bus;
       });
       const bool placed = device != devices.end() && device->index;
       for (RankInfo* info : ranks) {
         if (placed && info->gpu != device->index) continue;
-        add_xid(*info->device, {event.code, event.count, false, !placed && ranks.size() > 1});
+        add_xid(*info->device, {event.code, during > 0 ? during : earlier, during == 0,
+                                !placed && ranks.size() > 1});
       }
       if (!placed && ranks.size() > 1) {
         notes_.add("xid-device-unknown", Severity::info,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "base/decimal.hpp"
 
@@ -42,14 +43,15 @@ bool says_no(std::string_view cell) {
   return cell == "Not Active" || cell == "Disabled" || cell == "No" || cell == "0";
 }
 
-// Days from a day in the past, of the Gregorian calendar: months counted from March, so that the
-// leap day is the last.
+// Days from 1970-01-01 on, of the Gregorian calendar: months counted from March, so that the leap
+// day is the last.
 double days_of(std::uint64_t year, std::uint64_t month, std::uint64_t day) {
   const std::uint64_t y = month <= 2 ? year - 1 : year;
   const std::uint64_t m = month <= 2 ? month + 9 : month - 3;
   // Whole days throughout: each quotient is meant to be cut.
   const std::uint64_t days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day;
-  return static_cast<double>(days);
+  constexpr double kUntil1970 = 719469.0;
+  return static_cast<double>(days) - kUntil1970;
 }
 
 std::optional<double> date_days(std::string_view text) {
@@ -129,7 +131,33 @@ std::optional<double> seconds_of(std::string_view text) {
   const auto days = date_days(text.substr(0, gap));
   const auto seconds = time_of_day(text.substr(gap + 1));
   if (!days || !seconds) return {};
-  return *days * 86400.0 + *seconds;
+  return *days * kDay + *seconds;
+}
+
+std::optional<double> seconds_of_log_line(std::string_view line) {
+  if (line.starts_with('<')) {  // a priority, and with RFC 5424 a version
+    line.remove_prefix(std::min(line.find('>'), line.size() - 1) + 1);
+    if (line.starts_with("1 ")) line.remove_prefix(2);
+  }
+  if (!line.starts_with('[')) return seconds_of(line.substr(0, line.find(' ')));
+  // "[Mon Nov 30 08:10:54 2026]"
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  std::vector<std::string_view> words;
+  std::string_view stamp = line.substr(1, line.find(']') - 1);
+  while (!stamp.empty()) {
+    const std::size_t end = std::min(stamp.find(' '), stamp.size());
+    if (end > 0) words.push_back(stamp.substr(0, end));
+    stamp.remove_prefix(std::min(end + 1, stamp.size()));
+  }
+  if (words.size() != 5 || words[1].size() != 3) return {};
+  const std::size_t month = kMonths.find(words[1]);
+  const auto day = whole(words[2], 10);
+  const auto year = whole(words[4], 10);
+  const auto seconds = time_of_day(words[3]);
+  if (month == std::string_view::npos || month % 3 != 0 || !day || !year || *year < 1 || !seconds) {
+    return {};
+  }
+  return days_of(*year, month / 3 + 1, *day) * kDay + *seconds;
 }
 
 void take_cell(const TelemetryColumn& column, std::string_view cell, TelemetrySample& sample) {
@@ -174,7 +202,7 @@ void take_cell(const TelemetryColumn& column, std::string_view cell, TelemetrySa
       break;
     case Cell::date:
       if (const auto days = date_days(cell)) {
-        sample.time_s = sample.time_s.value_or(0.0) + *days * 86400.0;
+        sample.time_s = sample.time_s.value_or(0.0) + *days * kDay;
       }
       break;
     case Cell::time:

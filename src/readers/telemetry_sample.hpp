@@ -12,6 +12,8 @@
 
 namespace mfu {
 
+inline constexpr double kDay = 86400.0;  // seconds
+
 // What is measured at the moment of the sample. SI units, degrees Celsius, MHz, per cent.
 enum class Gauge : unsigned char {
   sm_clock,
@@ -108,9 +110,14 @@ constexpr TelemetryColumn reason_column(std::string_view name, Cell cell, Thrott
 // "00000000:CB:00.0", "0000:cb:00", "CB:00.0" (domain 0): "0000:cb:00". Empty: none of these.
 [[nodiscard]] std::string bus_of(std::string_view text);
 
-// Seconds of "2026/07/14 08:12:53.353", "2026-07-14T08:12:53", "20260714 08:12:53", counted from
-// some day; nothing: none of these.
+// Seconds of "2026/07/14 08:12:53.353", "2026-07-14T08:12:53", "20260714 08:12:53" from 1970-01-01
+// on, in the writer's time zone; nothing: none of these.
 [[nodiscard]] std::optional<double> seconds_of(std::string_view text);
+
+// The same of the stamp that a line of a kernel log begins with: "2026-07-14T08:12:53+00:00",
+// "<6>1 2026-07-14T08:12:53Z", "[Tue Jul 14 08:12:53 2026]". Nothing: it has none, or one without a
+// year.
+[[nodiscard]] std::optional<double> seconds_of_log_line(std::string_view line);
 
 // Puts a cell that is there into the sample. The first column of a quantity counts, where several
 // tell it.

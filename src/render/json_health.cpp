@@ -52,6 +52,7 @@ Json fact_of(const HealthFact& fact, const std::string& words) {
                  {"limit", number(fact.limit)},    {"rated", number(fact.rated)}};
   if (fact.reason) values["reason"] = to_string(*fact.reason);
   if (fact.margin) values["margin"] = true;
+  if (fact.alike_peers > 0) values["alike_peers"] = fact.alike_peers;
   if (fact.explains) values["explains"] = number(fact.explains);
   if (fact.check == HealthCheck::xid && fact.code != 0) {
     values["code"] = fact.code;

@@ -304,6 +304,10 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
       case FactKind::slow_everywhere:
         add("record comm_by_group, so that the groups can be compared");
         break;
+      case FactKind::two_speeds:
+        add("give the devices' telemetry (--telemetry): a low clock is the device, the same clock "
+            "is the work");
+        break;
       case FactKind::coincides:
         add("exchange that hardware with another and run again: what stays with the stage or the "
             "experts is their work, what moves is the hardware");

@@ -161,7 +161,7 @@ std::string xid_text(const HealthFact& fact, const Subject& subject) {
   if (fact.count > 1) text += fmt::format(" ({} times)", fact.count);
   text += " on " + (fact.on_node ? "a GPU of that node" : subject.name);
   if (!meaning.empty()) text += fmt::format(": {}", meaning);
-  if (fact.before) text += "; it stood there from the first sample on";
+  if (fact.before) text += "; it came before the record of the run";
   return text;
 }
 
@@ -217,10 +217,7 @@ std::string two_modes_text(const TwoModes& modes) {
   return text;
 }
 
-}  // namespace
-
-std::string health_sentence(const HealthFact& fact, const Subject& subject, bool whole) {
-  if (fact.stance == Stance::not_measured) return check_name(fact.check) + ": not measured";
+std::string sentence_alone(const HealthFact& fact, const Subject& subject, bool whole) {
   switch (fact.check) {
     case HealthCheck::clock:
       return fact.value ? clock_text(fact, subject, whole) : "";
@@ -238,6 +235,20 @@ std::string health_sentence(const HealthFact& fact, const Subject& subject, bool
       return xid_text(fact, subject);
   }
   return "";
+}
+
+}  // namespace
+
+std::string health_sentence(const HealthFact& fact, const Subject& subject, bool whole) {
+  if (fact.stance == Stance::not_measured) return check_name(fact.check) + ": not measured";
+  std::string text = sentence_alone(fact, subject, whole);
+  if (!text.empty() && fact.alike_peers > 0) {
+    text +=
+        fmt::format("; so {} {} that {} not slow", fact.alike_peers == 1 ? "is" : "are",
+                    fact.alike_peers == 1 ? "1 peer" : fmt::format("{} peers", fact.alike_peers),
+                    fact.alike_peers == 1 ? "is" : "are");
+  }
+  return text;
 }
 
 HealthTexts health_texts(const Diagnosis& diagnosis, const Subject& subject) {

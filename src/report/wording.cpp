@@ -222,6 +222,14 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format("{} {} more than usual in {}{}", verb(subject, "takes", "take"), a,
                          of_steps(fact),
                          fact.b > 1 ? fmt::format(", about every {:.3g} steps", fact.b) : "");
+    case FactKind::once:
+      return fmt::format(
+          "{}once, in step {} (1 of {} steps): {} more than usual; once is no pattern",
+          fact.name.empty() ? "" : fact.name + " ", fact.count, fact.of, a);
+    case FactKind::two_speeds:
+      return fmt::format(
+          "{} of {} ranks compute {} a step, the others {}{}, and nothing lies between", fact.count,
+          fact.of, a, b, times(fact.a, fact.b));
     case FactKind::onset:
       return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
                          verb(subject, "takes", "take"), b, a, times(fact.b, fact.a));
@@ -349,6 +357,14 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
           "ranks stray by {} at random; waiting for the slowest of {} costs {} a step, and it is "
           "nobody's fault",
           format_percent(fact.b), fact.count, a);
+    case FactKind::other_chip:
+      return fmt::format("{} ({}) than {}", verb(subject, "is another chip", "are another chip"),
+                         shortened(fact.name), peers(subject));
+    case FactKind::jitter_or_work:
+      return fmt::format(
+          "ranks that stray by {} at random would cost {} a step among {}: forward and backward "
+          "apart would tell that from uneven work",
+          format_percent(fact.b), a, fact.count);
     case FactKind::waits_unsplit:
       return "idle ranks were recorded alike: own stall and waiting cannot be told apart";
   }

@@ -136,6 +136,73 @@ TEST_CASE("what all ranks have is no cause of one", "[health]") {
   CHECK(fact_of(diagnosis, HealthCheck::ecc).stance == Stance::neutral);
 }
 
+TEST_CASE("what peers share that are not slow explains nothing", "[health]") {
+  const auto cause = [](auto change) {
+    RunTimings run = run_with(1.3);
+    change(*run.ranks[5].device);
+    change(*run.ranks[2].device);
+    const Diagnosis diagnosis = diagnosed(run);
+    const auto& facts = diagnosis.verdict.health;
+    CHECK(std::any_of(facts.begin(), facts.end(),
+                      [](const HealthFact& fact) { return fact.alike_peers == 1; }));
+    return diagnosis.verdict.cause;
+  };
+  CHECK(cause([](DeviceHealth& d) { d.sm_clock_mhz = 1085; }) == Cause::none);
+  CHECK(cause([](DeviceHealth& d) {
+          d.sm_clock_mhz = 1085;
+          d.reasons = {{ThrottleReason::hw_thermal, 0.9, {}}};
+        }) == Cause::none);
+  CHECK(cause([](DeviceHealth& d) {
+          d.sm_clock_mhz.reset();
+          d.reasons = {{ThrottleReason::hw_thermal, 0.9, {}}};
+        }) == Cause::none);
+  CHECK(cause([](DeviceHealth& d) {
+          d.sm_clock_mhz.reset();
+          d.power_limit_w = 250;
+        }) == Cause::none);
+  CHECK(cause([](DeviceHealth& d) { d.remap_pending = true; }) == Cause::none);
+  CHECK(cause([](DeviceHealth& d) { d.recovery_action = "Reset"; }) == Cause::none);
+  CHECK(cause([](DeviceHealth& d) { d.xid = {{74, 1, false, false}}; }) == Cause::none);
+}
+
+TEST_CASE("one hot device of a slow node is not the node's heat", "[health]") {
+  RunTimings run = run_with(1.0);
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    run.ranks[r].node = r < 4 ? "n0" : "n1";
+    if (r < 4) continue;
+    for (std::size_t s = 0; s < kSteps; ++s) {
+      run.compute.at(s, r) += 0.3;
+    }
+  }
+  for (std::size_t s = 0; s < kSteps; ++s) {
+    for (std::size_t r = 0; r < 4; ++r) run.comm.at(s, r) += 0.3;
+  }
+  for (RankInfo& info : run.ranks) {
+    info.device->sm_clock_mhz.reset();
+    info.device->slowdown_c = 87;
+  }
+  run.ranks[6].device->temperature_c = run.ranks[6].device->hottest_c = 87;
+  const Diagnosis one = diagnosed(run);
+  REQUIRE(one.verdict.culprits.nodes == std::vector<std::string>{"n1"});
+  CHECK(one.verdict.cause == Cause::none);
+  for (std::size_t r = 4; r < kRanks; ++r) {
+    run.ranks[r].device->temperature_c = run.ranks[r].device->hottest_c = 87;
+  }
+  CHECK(diagnosed(run).verdict.cause == Cause::thermal);
+}
+
+TEST_CASE("another chip than its peers", "[health]") {
+  RunTimings run = run_with(1.3);
+  for (RankInfo& info : run.ranks) info.device->name = "NVIDIA H100 80GB HBM3";
+  CHECK(diagnosed(run).verdict.cause == Cause::none);
+  run.ranks[5].device->name = "NVIDIA A100-SXM4-80GB";
+  const Diagnosis diagnosis = diagnosed(run);
+  CHECK(diagnosis.verdict.cause == Cause::hardware);
+  const auto& facts = diagnosis.verdict.facts;
+  CHECK(std::any_of(facts.begin(), facts.end(),
+                    [](const Fact& fact) { return fact.kind == FactKind::other_chip; }));
+}
+
 TEST_CASE("without clocks heat and power still count", "[health]") {
   RunTimings run = run_with(1.3);
   for (RankInfo& info : run.ranks) info.device->sm_clock_mhz.reset();

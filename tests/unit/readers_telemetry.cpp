@@ -271,6 +271,63 @@ TEST_CASE("ranks get the device of their node and index") {
   CHECK(all.codes() == "telemetry-not-joined x1 telemetry-unused x1 telemetry-partial x2");
 }
 
+TEST_CASE("an Xid of other days than the run is no evidence on it") {
+  const auto csv = [](const std::string& day) {
+    return "timestamp, index, pci.bus_id, clocks.current.sm [MHz], utilization.gpu [%]\n" + day +
+           " 08:00:00.000, 0, 00000000:CB:00.0, 1980 MHz, 100 %\n" + day +
+           " 09:00:00.000, 0, 00000000:CB:00.0, 1980 MHz, 100 %\n";
+  };
+  const auto seen = [](const std::vector<std::string>& texts, Notes& notes) {
+    const Read all = read_all(texts);
+    RunTimings run = run_of(1, 1);
+    join_telemetry(run, all.all, notes);
+    REQUIRE(run.ranks[0].device);
+    return run.ranks[0].device->xid;
+  };
+  const std::string old_line =
+      "[Tue Jan  7 03:10:54 2025] NVRM: Xid (PCI:0000:cb:00): 94, pid=1, Contained ECC error\n";
+  const std::string new_line =
+      "2026-07-14T08:30:00.000000+00:00 n0 kernel: NVRM: Xid (PCI:0000:cb:00): 94, pid=1, again\n";
+  const std::string late_line = "[Thu Jul 30 03:10:54 2026] NVRM: Xid (PCI:0000:cb:00): 79, gone\n";
+  {
+    Notes notes;
+    const auto xid = seen({csv("2026/07/14"), old_line}, notes);
+    REQUIRE(xid.size() == 1);
+    CHECK(xid[0].before);
+    CHECK(notes.has("xid-other-days"));
+  }
+  {
+    Notes notes;
+    const auto xid = seen({csv("2026/07/14"), old_line + old_line + "[Tue Jul 14 08:30:00 2026] " +
+                                                  new_line.substr(new_line.find("NVRM"))},
+                          notes);
+    REQUIRE(xid.size() == 1);
+    CHECK_FALSE(xid[0].before);
+    CHECK(xid[0].count == 1);
+  }
+  {
+    Notes notes;
+    CHECK(seen({csv("2026/07/14"), late_line}, notes).empty());
+    CHECK(notes.has("xid-other-days"));
+  }
+  {
+    // Nothing else dates the run: what lies long before the log's end is old.
+    Notes notes;
+    const auto xid = seen({old_line + "[Tue Jul 14 08:30:00 2026] systemd[1]: started\n"}, notes);
+    REQUIRE(xid.size() == 1);
+    CHECK(xid[0].before);
+  }
+  {
+    // Files of one device from different weeks are told; those of one job are not.
+    Notes notes;
+    (void)seen({csv("2026/07/14"), csv("2026/07/02")}, notes);
+    CHECK(notes.has("telemetry-apart"));
+    Notes none;
+    (void)seen({csv("2026/07/14"), csv("2026/07/15")}, none);
+    CHECK_FALSE(none.has("telemetry-apart"));
+  }
+}
+
 TEST_CASE("an Xid finds its rank by the place on the bus") {
   RunTimings run = run_of(1, 2);
   Read all =
