@@ -121,7 +121,8 @@ enum class FactKind {
   no_microbatches,  // `count` stages, but the number of microbatches is not given
   not_judged,       // single-GPU efficiency was not judged: work or peak is missing
   slow_everywhere,  // the data cannot tell one slow link from slow communication everywhere
-  below_materiality,  // the largest loss seen is a seconds, share b
+  below_materiality,  // the largest loss seen is a seconds, share b; name: its family, or with
+                      // count 1 the place that is slow
   step_uneven,        // ranks' own step times differ by share a (median over the steps)
   jitter,          // ranks stray by b (coefficient of variation) at random: a seconds a step, since
                    // count ranks wait for the slowest of them

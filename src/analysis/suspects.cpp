@@ -167,6 +167,17 @@ bool act_together(const Job& job, const Column& excess, const std::vector<std::s
 
 }  // namespace
 
+std::string place_name(const Culprits& culprits) {
+  if (!culprits.nodes.empty()) return in_words("node", culprits.nodes);
+  if (!culprits.groups.empty()) {
+    return culprits.groups.size() == 1 ? culprits.groups.front()
+                                       : in_words("group", culprits.groups);
+  }
+  std::vector<std::string> ranks;
+  for (const std::int64_t rank : culprits.ranks) ranks.push_back(std::to_string(rank));
+  return ranks.empty() ? std::string() : in_words("rank", ranks);
+}
+
 void excess_over_peers(const Job& job, std::span<const double> row, std::span<double> excess) {
   std::vector<double> peers;
   for (const auto& ranks : job.stage_ranks()) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/candidate.hpp"
@@ -15,6 +16,9 @@ struct Suspects {
   Locality locality = Locality::rank;
   Culprits named;  // ids and node names as the verdict shows them
 };
+
+// "node n1", "ranks 2, 5", "dp group of tp=3 pp=0", at most 8 by name; nobody: "".
+[[nodiscard]] std::string place_name(const Culprits& culprits);
 
 // Excess of each rank over the lower quartile of its stage in the same step (the stage's median
 // would lose a slow node that is half of its stage).

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/bootstrap.hpp"
+#include "analysis/suspects.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
@@ -307,7 +308,17 @@ class Judge {
         std::count(resampled_.top.begin(), resampled_.top.end(), Family::healthy));
     verdict.confidence = share_of(quiet, resampled_.top.size());
     bool told = false;
+    bool place_told = false;
     for (const Finding& finding : diagnosis_.findings) {
+      // A slow place is somebody's to look at, though mending it would save little.
+      if (finding.family == Family::straggler && !place_told) {
+        place_told = true;
+        told = told || &finding == diagnosis_.findings.data();
+        verdict.facts.push_back({FactKind::below_materiality, finding.loss_seconds,
+                                 finding.loss_seconds / point_.step, 1, 0,
+                                 place_name(finding.culprits)});
+        continue;
+      }
       const bool costly = finding.loss_seconds >= context_.options.materiality * point_.step;
       if (finding.cause == Cause::jitter && costly) {
         verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());

@@ -334,6 +334,12 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::slow_everywhere:
       return "one slow link and slow communication everywhere look alike in these data";
     case FactKind::below_materiality: {
+      if (fact.count == 1) {
+        return fmt::format(
+            "the largest loss at one place ({}) is {} a step, {} of the step ({} counts)",
+            fact.name.empty() ? "not named" : fact.name, a, format_percent(fact.b),
+            format_percent(context.materiality, 0));
+      }
       const bool transfer = fact.name == to_string(Family::communication);
       return fmt::format(
           "the largest loss seen ({}) is {} a step, {} of the step ({} counts)", fact.name, a,
