@@ -12,6 +12,7 @@ namespace {
 constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which it is replayed
 // In lock-step groups jitter of the whole step is taken for microbatches' as well.
 constexpr double kLockstepSigma = 0.12;
+constexpr std::size_t kManyPlaces = 8;
 constexpr int kReplays = 64;
 constexpr std::size_t kMostPipelines = 16;  // replayed side by side
 
@@ -37,7 +38,10 @@ double spread_of_one(RuleContext& context, std::size_t places, std::size_t count
   }
   std::vector<double> strays;
   for (std::size_t s = 0; s < job.steps(); ++s) {
-    const double common = places > 1 ? median(logs.row(s)) : 0.0;
+    // The median of a few places is nearly one of them, whose own would be lost.
+    const double common = places > kManyPlaces ? median(logs.row(s))
+                          : places > 1         ? mean(logs.row(s))
+                                               : 0.0;
     for (const double value : logs.row(s)) strays.push_back(value - common);
   }
   // The common part of few places holds a part of each one's own.
@@ -63,6 +67,13 @@ void book_spread(RuleContext& context, double sigma, Room where, Seconds seconds
     measured.transfer[s] -= from_transfer;
     rest -= from_transfer;
     measured.common_stall[s] -= std::clamp(rest, 0.0, measured.common_stall[s]);
+    // One step's stretch is twice the usual as easily as nothing, and where bubbles are recorded as
+    // stalls all ranks seem to stop together for as long.
+    if (context.model.attribution().bubbles_in_stall) {
+      const double more = std::min(seconds(s), measured.common_stall[s]);
+      measured.spread[s] += more;
+      measured.common_stall[s] -= more;
+    }
   }
   context.local_fixed.spread = measured.spread;
   context.local_fixed.transfer = measured.transfer;

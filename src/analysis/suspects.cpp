@@ -21,6 +21,8 @@ constexpr double kBurstConcentration = 0.7;  // of all burst seconds
 constexpr double kBurstsAlone = 0.8;         // of a place's mean excess
 constexpr std::size_t kLeastAtOnce = 4;      // ranks of a node
 constexpr double kWithinSide = 0.25;         // spread on a side of the gap, times the gap
+constexpr double kKeptGap = 0.5;             // times the mean gap, from which sides are apart
+constexpr double kKeptSteps = 0.9;           // of the steps
 constexpr std::size_t kMostNamed = 8;        // ranks or nodes in one name
 
 double spread_of(std::vector<double> values) {
@@ -130,6 +132,21 @@ std::vector<std::size_t> nodes_filled(const Job& job, const Suspects& suspects) 
   }
   if (ranks != suspects.ranks.size() || filled.size() == job.nodes().size()) return {};
   return filled;
+}
+
+// Does the slow side lie clearly above the other in nearly every step? Means of work that moves
+// differ too, where there are few of them.
+bool keeps_apart(const Column& excess, const Suspects& slow, double gap) {
+  std::size_t apart = 0;
+  for (std::size_t s = 0; s < excess.steps(); ++s) {
+    std::vector<double> high;
+    std::vector<double> low;
+    for (std::size_t r = 0; r < excess.ranks(); ++r) {
+      (slow.is_culprit[r] ? high : low).push_back(excess.at(s, r));
+    }
+    apart += mean(high) - mean(low) > kKeptGap * gap;
+  }
+  return static_cast<double>(apart) >= kKeptSteps * static_cast<double>(excess.steps());
 }
 
 // "node n1", "ranks 2, 5, 6 and 4 more".
@@ -275,6 +292,7 @@ std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess) {
     if (effect[r] >= sorted[split]) suspects.ranks.push_back(r);
   }
   mark_culprits(job, suspects);
+  if (!keeps_apart(excess, suspects, gap)) return std::nullopt;
   const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
   result.whole_nodes = !nodes.empty() && 2 * nodes.size() <= job.nodes().size() &&
                        suspects.ranks.size() >= kLeastAtOnce;
@@ -311,7 +329,7 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
     // Data moves between replicas: a steady outlier that is one replica on one node is the node.
     if (axis == Axis::dp) {
       const bool no_nodes = job.node_of(suspects.ranks.front()) < 0;
-      if (holders.size() != 1 || suspects.ranks.size() < 2 || !nodes.empty() ||
+      if (holders.size() != 1 || suspects.ranks.size() < 2 || nodes.size() == 1 ||
           (no_nodes && job.stages() == 1)) {
         continue;
       }
@@ -322,6 +340,7 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
       place.indices.push_back(index);
       one_each = one_each && held == 1;
     }
+    if (axis == Axis::dp) return place;  // of several nodes, or of several stages: the work's
     if (!nodes.empty()) {
       for (const std::size_t n : nodes) place.nodes.push_back(job.nodes()[n].name);
       place.physical = in_words("node", place.nodes);
