@@ -150,6 +150,11 @@ const Finding* finding_for(const Diagnosis& diagnosis, Family family) {
   return nullptr;
 }
 
+bool is_named(const Verdict& verdict, Family family) {
+  return family == verdict.family || std::find(verdict.families.begin(), verdict.families.end(),
+                                               family) != verdict.families.end();
+}
+
 std::vector<PartId> blamed_parts(const Diagnosis& diagnosis) {
   const Verdict& verdict = diagnosis.verdict;
   const bool has_mfu = diagnosis.headline.mfu.has_value();
@@ -219,8 +224,8 @@ Subject doer_subject(Locality locality, const Culprits& culprits) {
   return subject_of(locality, culprits, 0);
 }
 
-FindingText text_of(const Diagnosis& diagnosis, const Finding& finding,
-                    const Conditions& conditions) {
+FindingText text_of(const Diagnosis& diagnosis, const Finding& finding, const Conditions& of_job) {
+  const Conditions conditions = conditions_for(of_job, finding.facts, finding.health);
   const WordingContext context = context_for(diagnosis, finding.locality, finding.culprits);
   const Advice advice =
       advice_for(finding.family, finding.cause, finding.locality, finding.persistence,
@@ -335,22 +340,55 @@ std::string worth_of(const Diagnosis& diagnosis) {
                             bound(left.step_seconds_ci.hi));
 }
 
-// What else is material, when the verdict is about something.
+// "rank 11 on node n01 ...: 195.2 ms a step; it computes 1.200 s, its peers 1.000 s"
+std::string also_line(const Diagnosis& diagnosis, const Finding& finding) {
+  const Subject subject = subject_of(finding.locality, finding.culprits, diagnosis.setup.stages);
+  std::string text = place_and_time(finding.family, finding.cause, subject,
+                                    persistence_phrase(finding.persistence, finding.onset_step,
+                                                       finding.period_steps)) +
+                     fmt::format(": {} a step", format_seconds(finding.loss_seconds));
+  for (const Fact& fact : finding.facts) {
+    const bool computes = fact.kind == FactKind::compute_excess;
+    if (!computes && fact.kind != FactKind::stall_excess) continue;
+    const std::string_view verb = computes         ? subject.plural ? "compute" : "computes"
+                                  : subject.plural ? "stand still for"
+                                                   : "stands still for";
+    return text + fmt::format("; {} {} {}, {} peers {}", subject.plural ? "they" : "it", verb,
+                              format_seconds(fact.a), subject.plural ? "their" : "its",
+                              format_seconds(fact.b));
+  }
+  return text;
+}
+
+// What else was found when the verdict is about something: all that is material, and every further
+// place of a family that the verdict names, since small ones add up to it.
 std::vector<std::string> also_of(const Diagnosis& diagnosis) {
+  constexpr std::size_t kMostPlaces = 6;
+  constexpr double kLeastOfMaterial = 0.2;
   const Verdict& verdict = diagnosis.verdict;
   std::vector<std::string> lines;
   if (verdict.family == Family::healthy || verdict.family == Family::inconclusive) return lines;
+  const double least = kLeastOfMaterial * diagnosis.materiality * diagnosis.headline.step_seconds;
+  std::size_t hidden = 0;
+  double hidden_seconds = 0.0;
   for (const Finding& finding : diagnosis.findings) {
-    const bool named = finding.family == verdict.family ||
-                       std::find(verdict.families.begin(), verdict.families.end(),
-                                 finding.family) != verdict.families.end();
-    if (!finding.material || named) continue;
+    // The first of a family is the one that the verdict is about.
+    if (is_named(verdict, finding.family) && finding_for(diagnosis, finding.family) == &finding) {
+      continue;
+    }
+    const bool further_place = is_named(verdict, finding.family) &&
+                               finding.locality != Locality::all && finding.loss_seconds >= least;
+    if (!finding.material && !further_place) continue;
+    if (lines.size() < kMostPlaces) {
+      lines.push_back(also_line(diagnosis, finding));
+    } else {
+      ++hidden;
+      hidden_seconds += finding.loss_seconds;
+    }
+  }
+  if (hidden > 0) {
     lines.push_back(
-        place_and_time(
-            finding.family, finding.cause,
-            subject_of(finding.locality, finding.culprits, diagnosis.setup.stages),
-            persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps)) +
-        fmt::format(": {} a step", format_seconds(finding.loss_seconds)));
+        fmt::format("and {} more: {} a step together", hidden, format_seconds(hidden_seconds)));
   }
   return lines;
 }
@@ -377,7 +415,8 @@ void describe_mixed(DiagnoseSection& section, const Diagnosis& diagnosis,
     }
     const Advice advice =
         advice_for(family, finding->cause, finding->locality, finding->persistence,
-                   doer_subject(finding->locality, finding->culprits), conditions);
+                   doer_subject(finding->locality, finding->culprits),
+                   conditions_for(conditions, finding->facts, finding->health));
     section.refuted_by += (section.refuted_by.empty() ? "" : "; or ") + advice.refuted_by;
   }
 }
@@ -410,7 +449,8 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
   } else if (verdict.family != Family::mixed) {
     const Advice advice =
         advice_for(verdict.family, verdict.cause, verdict.locality, verdict.persistence,
-                   doer_subject(verdict.locality, verdict.culprits), conditions);
+                   doer_subject(verdict.locality, verdict.culprits),
+                   conditions_for(conditions, verdict.facts, verdict.health));
     section.verify = verify_command(factor_aimed_at(part_of(
         verdict.family, verdict.facts, verdict.locality, diagnosis.headline.mfu.has_value())));
     section.actions = advice.actions;

@@ -219,8 +219,11 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
                          verb(subject, "stands still for", "stand still for"), a, peers(subject), b,
                          in_steps(fact));
     case FactKind::burst_excess:
-      return fmt::format("{} {} more than usual in {}{}", verb(subject, "takes", "take"), a,
-                         of_steps(fact),
+      // Of the job as a whole: single ranks may be what stops.
+      return fmt::format("{} {} more than usual in {}{}",
+                         context.locality == Locality::all ? std::string("a step takes")
+                                                           : verb(subject, "takes", "take"),
+                         a, of_steps(fact),
                          fact.b > 1 ? fmt::format(", about every {:.3g} steps", fact.b) : "");
     case FactKind::onset:
       return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
