@@ -10,8 +10,9 @@ namespace mfu::analysis {
 
 namespace {
 
-constexpr double kBurstFloor = 0.05;   // of the step
-constexpr double kLeastShare = 0.005;  // of the step: smaller losses are not worth a finding
+constexpr double kBurstFloor = 0.05;    // of the step
+constexpr std::size_t kLeastStops = 3;  // from which stops of single ranks look like collections
+constexpr double kLeastShare = 0.005;   // of the step: smaller losses are not worth a finding
 // Healthy jobs expose less than this share of the step. Above it a slow link can be among transfer
 // whose groups are not known.
 constexpr double kUnplacedShare = 0.08;
@@ -201,7 +202,9 @@ void find_common_stall(RuleContext& context) {
     if (bursts) {
       finding.persistence = Persistence::bursts;
       finding.period_steps = period_of(on, context.step_ids);
-      finding.cause = scattered              ? Cause::gc
+      // One stop or two can be anything.
+      const bool often = split.on_count >= kLeastStops;
+      finding.cause = scattered && often     ? Cause::gc
                       : finding.period_steps ? Cause::checkpoint
                                              : Cause::none;
       add_burst_fact(finding, split, job.steps());

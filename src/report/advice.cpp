@@ -118,7 +118,11 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
     add_placement(conditions, "only then place communication-heavy ranks by topology", advice);
   }
   advice.refuted_by =
-      "after a swap of the hardware the same rank is slow: then its work is larger (imbalance)";
+      locality == Locality::node
+          ? "after a swap of the hardware the same ranks are slow: then their work is larger "
+            "(imbalance)"
+          : "after a swap of the hardware the same rank is slow: then its work is larger "
+            "(imbalance)";
   return advice;
 }
 

@@ -226,8 +226,10 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
                          a, of_steps(fact),
                          fact.b > 1 ? fmt::format(", about every {:.3g} steps", fact.b) : "");
     case FactKind::onset:
+      // What is left of a series about its usual can be a little below nothing.
       return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
-                         verb(subject, "takes", "take"), b, a, times(fact.b, fact.a));
+                         verb(subject, "takes", "take"), b,
+                         fact.a > 0.0 ? a : std::string("nothing"), times(fact.b, fact.a));
     case FactKind::slowest_moves:
       return fmt::format("the slowest rank changes: none is slowest in more than {}",
                          of_steps(fact));
