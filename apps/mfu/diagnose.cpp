@@ -90,6 +90,25 @@ Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
           !failed};
 }
 
+// The answer where a log has scores alone. A gate on the MFU cannot be judged by them.
+int publish_scores(const HealthyScores& healthy, const GateLimits& limits, const Notes& notes,
+                   std::vector<OutputTarget>& targets, bool verbose) {
+  if (limits.min_mfu) throw Error(healthy);
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "diagnose";
+  report.inputs = healthy.inputs;
+  report.notes = notes.all();
+  report.scores = healthy.section;
+  if (limits.strict) refuse_if_strict(report.notes, {}, "the scores are judged all the same");
+  if (!limits.fail_on.empty()) {
+    Verdict verdict;
+    verdict.family = Family::healthy;
+    report.gates.push_back(judge_fail_on(limits, verdict));
+  }
+  return publish(report, targets, verbose);
+}
+
 int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
@@ -116,7 +135,12 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   problems.throw_if_any();
 
   Progress progress(text.verbose);
-  ReadResult read = read_run_or_log(text.files, threads, notes);
+  ReadResult read;
+  try {
+    read = read_run_or_log(text.files, threads, notes);
+  } catch (const HealthyScores& healthy) {
+    return publish_scores(healthy, limits, notes, targets, text.verbose);
+  }
   for (const InputInfo& input : read.inputs) {
     progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
                               format_si(static_cast<double>(input.bytes), "B")));

@@ -162,15 +162,18 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
   // Scores are best over own time: within the 5 % that count as material, nobody is slow.
   constexpr double kScoreOfAPeer = 0.95;
   if (unit == "ratio" && worst->second >= kScoreOfAPeer) {
-    throw Error(
-        ErrorKind::insufficient,
-        fmt::format("healthy as far as scores tell: no rank of {} stands out in {} (lowest "
-                    "{}, rank {}; from {} on they are like their peers); where the time of "
-                    "a step goes is not in them",
-                    last.size(), series, shown, worst->first, kScoreOfAPeer),
-        place,
-        "for a diagnosis: a profiler trace, Megatron's timers of all ranks, or the recorder "
-        "in examples/recorder");
+    ScoresSection section;
+    section.verdict_line =
+        fmt::format("healthy as far as scores tell: no rank of {} stands out", last.size());
+    section.why = {
+        fmt::format("{}: the lowest is {}, of rank {}; from {} on a rank is like its "
+                    "peers",
+                    series, shown, worst->first, kScoreOfAPeer)};
+    section.unseen = "where the time of a step goes, and what all ranks lose alike";
+    section.next =
+        "for a diagnosis: a profiler trace, Megatron's timers of all ranks, or the recorder in "
+        "examples/recorder";
+    throw HealthyScores(std::move(section), place);
   }
   throw Error(ErrorKind::insufficient,
               fmt::format("{} of {} {} (the {} of the last report: rank {} with {}) say which rank "
@@ -260,7 +263,12 @@ std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
   for (const Note& note : said.all()) {
     notes.add(note.code, note.severity, note.text, note.first, note.count);
   }
-  result.run = run_of_log(all, notes);
+  try {
+    result.run = run_of_log(all, notes);
+  } catch (HealthyScores& healthy) {
+    healthy.inputs = result.inputs;
+    throw;
+  }
   return result;
 }
 

@@ -2,17 +2,33 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
+#include "mfu/report.hpp"
 #include "mfu/training_log.hpp"
 
 namespace mfu::app {
 
+// Scores of ranks among which nobody stands out: an answer, if not a diagnosis. An error to whoever
+// needs the times of the steps.
+class HealthyScores : public Error {
+ public:
+  HealthyScores(ScoresSection scores, Place place)
+      : Error(ErrorKind::insufficient, scores.verdict_line + "; unseen: " + scores.unseen,
+              std::move(place), scores.next),
+        section(std::move(scores)) {}
+
+  ScoresSection section;
+  std::vector<InputInfo> inputs;
+};
+
 // The ranks' compute and communication by step. Megatron's timers of all ranks (forward-compute and
 // backward-compute are needed) and Ascend's step_trace_time.csv hold them. Scores and step times of
-// ranks do not: Error{insufficient} says what they show and what they cannot. What the log says of
+// ranks do not: Error{insufficient} says what they show and what they cannot, HealthyScores where
+// nobody stands out. What the log says of
 // the job (model, batch, layout) goes into the run.
 [[nodiscard]] RunTimings run_of_log(const TrainingLog& log, Notes& notes);
 

@@ -9,6 +9,7 @@
 
 #include "mfu/flops.hpp"
 #include "mfu/quantity.hpp"
+#include "model_source.hpp"
 
 namespace mfu::app {
 namespace {
@@ -45,6 +46,49 @@ std::string shown(const std::optional<double>& value) {
   return value ? fmt::format("{:.10g}", *value) : std::string();
 }
 
+// The work of a step hangs on these: where the run says otherwise one of the two is wrong, and it
+// is not for an option to settle that without a word.
+void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes) {
+  const Workload& workload = run.workload;
+  const auto tell = [&](std::string_view option, const std::optional<double>& given,
+                        std::string_view what, const std::optional<double>& own) {
+    if (!given || !own || *given == *own) return;
+    notes.add("contradicts-run", Severity::assumption,
+              fmt::format("the run itself says {:.10g} {}, {} says {:.10g}: the option stands",
+                          *own, what, option, *given),
+              at(option));
+  };
+  const auto product = [](const std::optional<double>& a, const std::optional<double>& b) {
+    return a && b ? std::optional(*a * *b) : std::nullopt;
+  };
+  tell("--seq-len", overrides.seq_len, "tokens a sequence", workload.seq_len);
+  tell("--batch", overrides.global_batch, "sequences a step", workload.global_batch);
+  const std::optional<double>& seq_len = overrides.seq_len ? overrides.seq_len : workload.seq_len;
+  if (overrides.tokens_per_step) {
+    const std::optional<double> own = workload.tokens_per_step
+                                          ? workload.tokens_per_step
+                                          : product(workload.global_batch, workload.seq_len);
+    tell("--tokens-per-step", overrides.tokens_per_step, "tokens a step", own);
+    const std::optional<double> asked = product(overrides.global_batch, seq_len);
+    if (asked && *asked != *overrides.tokens_per_step) {
+      notes.add("options-contradict", Severity::assumption,
+                fmt::format("--batch makes {:.10g} tokens a step, --tokens-per-step says {:.10g}: "
+                            "the tokens stand",
+                            *asked, *overrides.tokens_per_step),
+                at("--tokens-per-step"));
+    }
+  } else if (overrides.global_batch && !workload.global_batch) {
+    const std::optional<double> asked = product(overrides.global_batch, seq_len);
+    if (asked && workload.tokens_per_step && *asked != *workload.tokens_per_step) {
+      notes.add("contradicts-run", Severity::assumption,
+                fmt::format("the run itself says {:.10g} tokens a step, --batch makes {:.10g}: the "
+                            "option stands",
+                            *workload.tokens_per_step, *asked),
+                at("--batch"));
+    }
+  }
+}
+
 }  // namespace
 
 void add_override_options(CLI::App& command, OverrideText& text) {
@@ -63,6 +107,13 @@ Overrides parse_overrides(const OverrideText& text, Problems& problems, Notes& n
   if (!text.model.empty() && std::filesystem::exists(text.model, ignored)) {
     overrides.model = std::filesystem::absolute(text.model, ignored).string();
   }
+  // A name that nobody knows would leave the run without its MFU, and the reason in a note.
+  problems.attempt([&] {
+    if (text.model.empty()) return;
+    Notes said_again;
+    std::vector<InputInfo> read_again;
+    (void)load_model(text.model, read_again, said_again);
+  });
   overrides.chip = text.chip;
   const auto count = [&](const std::string& value, std::string_view option,
                          std::optional<double>& target) {
@@ -136,7 +187,10 @@ void override_run(RunTimings& run, const Overrides& overrides, Notes& notes) {
     workload.flops_per_step.reset();
   }
   words(overrides.model, "--model", run.model);
-  if (!overrides.model.empty()) run.model_json.clear();
+  if (!overrides.model.empty()) {
+    run.model_json = overrides.model.starts_with('{') ? overrides.model : std::string();
+  }
+  contradict(run, overrides, notes);
   number(overrides.seq_len, "--seq-len", workload.seq_len);
   number(overrides.global_batch, "--batch", workload.global_batch);
   const bool tokens_change = overrides.seq_len || overrides.global_batch;

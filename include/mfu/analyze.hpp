@@ -152,6 +152,8 @@ struct Finding {
   Cause cause = Cause::none;
   std::optional<std::int64_t> onset_step;
   std::optional<double> period_steps;
+  // The first step without it, where it was there in one stretch of steps and has not come back.
+  std::optional<std::int64_t> gone_since_step;
   double loss_seconds = 0.0;  // a step, if this alone were fixed
   Interval loss_ci;           // 95 %, bootstrap over steps
   bool material = false;
@@ -294,6 +296,14 @@ struct FixWorth {
   std::array<ChainStep, 4> chain;  // always all four, in the order of FixStage
 };
 
+// The same for the state that holds at the end of the run, where that is not the state of all
+// steps: after what began late, without what is gone. What is left of the job goes on like this.
+struct EndState {
+  std::int64_t first_step = 0;  // id
+  std::int64_t steps = 0;       // that it stands on
+  FixWorth worth;               // T0: of these steps; bursts that come back count as over all steps
+};
+
 // What seconds of a step come to over a job. `saved_seconds` a step of `step_seconds`, both of all
 // `gpus` together; a price is of one GPU for one hour, in whatever money it was given.
 struct CostBasis {
@@ -351,6 +361,7 @@ struct Diagnosis {
   std::optional<Placement> placement;
   // Nothing where the parts explain more time than the step has.
   std::optional<FixWorth> worth;
+  std::optional<EndState> end_state;  // nothing: the run is in one state from start to end
   SplitMethod split = SplitMethod::step_minimum;
   WaitsIn waits_in = WaitsIn::comm;
   std::vector<std::int64_t> steps_used;    // ids

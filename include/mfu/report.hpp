@@ -82,7 +82,10 @@ struct WorthAsk {
 
 // The fixes in a table: each family's alone, then all in their order.
 struct WorthSection {
-  FixWorth worth;
+  FixWorth worth;  // over all steps
+  // Where the run ends in another state than it was in on the whole: the rows and all prices are of
+  // that one, since it is how the job goes on.
+  std::optional<EndState> end_state;
   CostBasis basis;
   bool on_screen = false;  // JSON has it always
   std::string title;
@@ -122,6 +125,14 @@ struct DiagnoseSection {
   HealthTexts health;
   std::optional<ReplaySection> replay;  // where the run comes from a timeline
   std::optional<TraceSection> trace;    // where the run comes from traces
+};
+
+// A log with a relative score a rank and no times: it can show that nobody stands out.
+struct ScoresSection {
+  std::string verdict_line;
+  std::vector<std::string> why;
+  std::string unseen;
+  std::string next;  // what a diagnosis would need
 };
 
 // An MFU against one peak, held against another.
@@ -306,6 +317,7 @@ struct Report {
   std::vector<Gate> gates;
   int exit_code = 0;
   std::optional<DiagnoseSection> diagnose;
+  std::optional<ScoresSection> scores;  // of diagnose, where a log has nothing else
   std::optional<CalcSection> calc;
   std::optional<FlopsSection> flops;
   std::optional<PeakSection> peak;

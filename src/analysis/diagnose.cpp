@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "analysis/end_state.hpp"
 #include "analysis/factors.hpp"
 #include "analysis/fix_chain.hpp"
 #include "analysis/health.hpp"
@@ -89,6 +90,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
                       {},    {},      0.0};
   for (const Rule rule : kRules) rule(context);
   add_health_evidence(context);
+  mark_what_is_gone(context);
 
   Accounts accounts = account(model, result.setup);
   result.factors = std::move(accounts.factors);
@@ -97,6 +99,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   judge(context, result);
   result.placement = placement_of(job);
   result.worth = worth_of_fixes(context, result.headline);
+  if (result.worth) result.end_state = end_state_of(context, result.headline);
   result.health = survey(job, result.setup, result.findings);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/end_state.hpp"
 #include "base/robust.hpp"
 
 namespace mfu::analysis {
@@ -27,57 +28,111 @@ FixStage stage_of(Family family) {
 
 using Fixes = std::vector<const Candidate*>;
 
-Fixes of_family(const RuleContext& context, Family family) {
-  Fixes fixes;
-  for (const Candidate& candidate : context.found) {
-    if (candidate.finding.family == family) fixes.push_back(&candidate);
+bool is_gone(const Candidate& candidate) { return candidate.finding.gone_since_step.has_value(); }
+
+// Bursts come back, whether or not the last steps hold one: they count as over the whole run.
+bool comes_back(const Candidate& candidate) {
+  return candidate.finding.persistence == Persistence::bursts && !is_gone(candidate);
+}
+
+// Worth of the fixes over the steps from `first` on.
+class Worth {
+ public:
+  Worth(RuleContext& context, std::size_t first) : context_(context), first_(first) {}
+
+  // Seconds of a step as it is.
+  [[nodiscard]] double step_seconds() const {
+    Sum step;
+    step.add(mean_of(context_.job().step_seconds()));
+    for (const Candidate& candidate : context_.found) {
+      if (candidate.fix || !comes_back(candidate)) continue;
+      step.add(mean(candidate.loss) - mean_of(candidate.loss));
+    }
+    return step.value();
   }
-  return fixes;
-}
+  [[nodiscard]] std::optional<FixWorth> of_all(double actual, const std::optional<double>& mfu);
 
-bool is_material(const RuleContext& context, const Candidate& candidate) {
-  return mean(candidate.loss) >= candidate.materiality * context.mean_step();
-}
-
-bool in_order(const RuleContext& context, const Candidate& candidate) {
-  const bool own_cost = candidate.finding.family == Family::communication &&
-                        candidate.finding.persistence == Persistence::steady;
-  return !own_cost || is_material(context, candidate);
-}
-
-double seconds_of(const Fixes& fixes) {
-  Sum total;
-  for (const Candidate* fix : fixes) total.add(mean(fix->loss));
-  return total.value();
-}
-
-double saved_between(RuleContext& context, const Scenario& before, const Scenario& after) {
-  return mean(difference(context.model.steps_under(before), context.model.steps_under(after)));
-}
-
-// Seconds of a step that `fixes` take off as such, since they change no compute.
-double plain_seconds(const Fixes& fixes) {
-  Fixes plain;
-  for (const Candidate* candidate : fixes) {
-    if (!candidate->fix) plain.push_back(candidate);
+ private:
+  [[nodiscard]] double mean_of(std::span<const double> series) const {
+    return mean(series.subspan(first_));
   }
-  return seconds_of(plain);
-}
-
-void apply(const Fixes& fixes, Scenario& scenario) {
-  for (const Candidate* candidate : fixes) {
-    if (candidate->fix) candidate->fix(scenario);
+  [[nodiscard]] double loss_of(const Candidate& candidate) const {
+    return comes_back(candidate) && !candidate.fix ? mean(candidate.loss) : mean_of(candidate.loss);
   }
-}
+
+  [[nodiscard]] Fixes of_family(Family family) const {
+    Fixes fixes;
+    for (const Candidate& candidate : context_.found) {
+      // Of what is gone nothing is left to fix.
+      if (first_ > 0 && is_gone(candidate)) continue;
+      if (candidate.finding.family == family) fixes.push_back(&candidate);
+    }
+    return fixes;
+  }
+
+  [[nodiscard]] bool is_material(const Candidate& candidate) const {
+    return loss_of(candidate) >= candidate.materiality * step_seconds();
+  }
+
+  [[nodiscard]] bool in_order(const Candidate& candidate) const {
+    const bool own_cost = candidate.finding.family == Family::communication &&
+                          candidate.finding.persistence == Persistence::steady;
+    return !own_cost || is_material(candidate);
+  }
+
+  [[nodiscard]] double seconds_of(const Fixes& fixes) const {
+    Sum total;
+    for (const Candidate* fix : fixes) total.add(loss_of(*fix));
+    return total.value();
+  }
+
+  [[nodiscard]] double saved_between(const Scenario& before, const Scenario& after) const {
+    return mean_of(
+        difference(context_.model.steps_under(before), context_.model.steps_under(after)));
+  }
+
+  // Seconds of a step that `fixes` take off as such, since they change no compute.
+  [[nodiscard]] double plain_seconds(const Fixes& fixes) const {
+    Fixes plain;
+    for (const Candidate* candidate : fixes) {
+      if (!candidate->fix) plain.push_back(candidate);
+    }
+    return seconds_of(plain);
+  }
+
+  static void apply(const Fixes& fixes, Scenario& scenario) {
+    for (const Candidate* candidate : fixes) {
+      if (candidate->fix) candidate->fix(scenario);
+    }
+  }
+
+  [[nodiscard]] double balance_alone(const Fixes& fixes) const;
+  [[nodiscard]] double compute_level(const Scenario& scenario) const;
+  void apply_gpu_fixes(const Fixes& fixes, Scenario& scenario) const;
+  [[nodiscard]] double gpu_alone(const Fixes& fixes) const;
+  [[nodiscard]] double gpu_after_balance(const Fixes& fixes) const;
+
+  [[nodiscard]] double saved_alone(Family family, const Fixes& fixes) const {
+    if (family == Family::imbalance) return balance_alone(fixes);
+    if (family == Family::single_gpu_efficiency) return gpu_alone(fixes);
+    return seconds_of(fixes);
+  }
+  [[nodiscard]] double saved_in_order(Family family, const Fixes& fixes) const {
+    return family == Family::single_gpu_efficiency ? gpu_after_balance(fixes) : seconds_of(fixes);
+  }
+
+  RuleContext& context_;
+  std::size_t first_;
+};
 
 // Evening while a slow place stays slow: the work is moved, what the slow place adds stays with it.
 // The rule itself looks at a job whose slow places are put right.
-double balance_alone(RuleContext& context, const Fixes& fixes) {
-  const std::size_t local = context.local_fixed.compute.size();
+double Worth::balance_alone(const Fixes& fixes) const {
+  const std::size_t local = context_.local_fixed.compute.size();
   if (local == 0) return seconds_of(fixes);
-  Scenario even = context.local_fixed;
+  Scenario even = context_.local_fixed;
   apply(fixes, even);
-  Scenario alone = context.model.measured();
+  Scenario alone = context_.model.measured();
   alone.spread = even.spread;
   alone.compute.push_back([edits = std::move(even.compute), local, work = std::vector<double>()](
                               std::size_t step, std::span<double> row) mutable {
@@ -87,34 +142,45 @@ double balance_alone(RuleContext& context, const Fixes& fixes) {
     for (std::size_t i = local; i < edits.size(); ++i) edits[i](step, work);
     for (std::size_t r = 0; r < row.size(); ++r) row[r] += work[r];
   });
-  return saved_between(context, context.model.measured(), alone) + plain_seconds(fixes);
+  return saved_between(context_.model.measured(), alone) + plain_seconds(fixes);
 }
 
 // Mean over the steps of the median rank's compute.
-double compute_level(RuleContext& context, const Scenario& scenario) {
-  Sum total;
-  for (std::size_t s = 0; s < context.job().steps(); ++s) {
-    total.add(median(context.model.compute_row(scenario, s)));
+double Worth::compute_level(const Scenario& scenario) const {
+  std::vector<double> levels;
+  for (std::size_t s = first_; s < context_.job().steps(); ++s) {
+    levels.push_back(median(context_.model.compute_row(scenario, s)));
   }
-  return total.value() / static_cast<double>(context.job().steps());
+  return mean(levels);
 }
 
-// A run that slows down and has slow kernels as well is not made faster than its target by both
-// fixes: each further one only goes as far as its own level asks for.
-void apply_gpu_fixes(RuleContext& context, const Fixes& fixes, Scenario& scenario) {
-  Scenario so_far = context.local_fixed;
-  bool first = true;
+// Low clocks and slow kernels are two factors of one efficiency, so their fixes multiply. A run
+// that slows down and has slow kernels as well is not made faster than its target by both: each
+// further one only goes as far as its own level asks for.
+void Worth::apply_gpu_fixes(const Fixes& fixes, Scenario& scenario) const {
+  std::vector<Fixes> kinds;
+  Fixes steady;
   for (const Candidate* candidate : fixes) {
     if (!candidate->fix) continue;
+    if (candidate->finding.persistence == Persistence::steady) {
+      steady.push_back(candidate);
+    } else {
+      kinds.push_back({candidate});
+    }
+  }
+  if (!steady.empty()) kinds.push_back(std::move(steady));
+  Scenario so_far = context_.local_fixed;
+  bool first = true;
+  for (const Fixes& kind : kinds) {
     if (std::exchange(first, false)) {
-      candidate->fix(so_far);
-      candidate->fix(scenario);
+      apply(kind, so_far);
+      apply(kind, scenario);
       continue;
     }
-    Scenario alone = context.local_fixed;
-    candidate->fix(alone);
-    const double asked = compute_level(context, alone);
-    const double reached = compute_level(context, so_far);
+    Scenario alone = context_.local_fixed;
+    apply(kind, alone);
+    const double asked = compute_level(alone);
+    const double reached = compute_level(so_far);
     if (!(asked < reached)) continue;
     const RowEdit rest = [factor = asked / reached](std::size_t, std::span<double> row) {
       for (double& value : row) value *= factor;
@@ -124,45 +190,29 @@ void apply_gpu_fixes(RuleContext& context, const Fixes& fixes, Scenario& scenari
   }
 }
 
-double gpu_alone(RuleContext& context, const Fixes& fixes) {
+double Worth::gpu_alone(const Fixes& fixes) const {
   if (fixes.size() == 1) return seconds_of(fixes);
-  Scenario alone = context.model.measured();
-  apply_gpu_fixes(context, fixes, alone);
-  return mean(context.loss_under(alone)) + plain_seconds(fixes);
-}
-
-double saved_alone(RuleContext& context, Family family, const Fixes& fixes) {
-  if (family == Family::imbalance) return balance_alone(context, fixes);
-  if (family == Family::single_gpu_efficiency) return gpu_alone(context, fixes);
-  return seconds_of(fixes);
+  Scenario alone = context_.model.measured();
+  apply_gpu_fixes(fixes, alone);
+  return mean_of(context_.loss_under(alone)) + plain_seconds(fixes);
 }
 
 // What the GPUs at their target save when stalls are gone and the work is even.
-double gpu_after_balance(RuleContext& context, const Fixes& balance, const Fixes& fixes) {
-  Scenario even = context.local_fixed;
-  apply(balance, even);
+double Worth::gpu_after_balance(const Fixes& fixes) const {
+  Scenario even = context_.local_fixed;
+  apply(of_family(Family::imbalance), even);
   even.own_stall.push_back(
       [](std::size_t, std::span<double> row) { std::fill(row.begin(), row.end(), 0.0); });
   Scenario at_target = even;
-  apply_gpu_fixes(context, fixes, at_target);
-  return saved_between(context, even, at_target) + plain_seconds(fixes);
+  apply_gpu_fixes(fixes, at_target);
+  return saved_between(even, at_target) + plain_seconds(fixes);
 }
 
-double saved_in_order(RuleContext& context, Family family, const Fixes& fixes) {
-  if (family == Family::single_gpu_efficiency) {
-    return gpu_after_balance(context, of_family(context, Family::imbalance), fixes);
-  }
-  return seconds_of(fixes);
-}
-
-}  // namespace
-
-std::optional<FixWorth> worth_of_fixes(RuleContext& context, const Headline& headline) {
+std::optional<FixWorth> Worth::of_all(double actual, const std::optional<double>& mfu) {
   FixWorth worth;
-  const double actual = headline.step_seconds;
   const auto mfu_at = [&](double step) -> std::optional<double> {
-    if (!headline.mfu) return std::nullopt;
-    return *headline.mfu * (actual / step);
+    if (!mfu) return std::nullopt;
+    return *mfu * (actual / step);
   };
   constexpr std::array kStages{FixStage::actual, FixStage::bursts_and_links, FixStage::balanced,
                                FixStage::gpu_at_target};
@@ -170,22 +220,22 @@ std::optional<FixWorth> worth_of_fixes(RuleContext& context, const Headline& hea
   for (std::size_t k = 0; k < kStages.size(); ++k) worth.chain[k].stage = kStages[k];
 
   for (const Family family : kFamilies) {
-    const Fixes fixes = of_family(context, family);
+    const Fixes fixes = of_family(family);
     if (fixes.empty()) continue;
     Fixes ordered;
     std::copy_if(fixes.begin(), fixes.end(), std::back_inserter(ordered),
-                 [&](const Candidate* candidate) { return in_order(context, *candidate); });
+                 [&](const Candidate* candidate) { return in_order(*candidate); });
     FamilyWorth entry;
     entry.family = family;
     // Evening the others can lengthen the slow place's step: then nobody would do that alone.
-    entry.step_seconds = actual - std::max(0.0, saved_alone(context, family, fixes));
+    entry.step_seconds = actual - std::max(0.0, saved_alone(family, fixes));
     if (!(entry.step_seconds > 0.0)) return std::nullopt;
     entry.mfu = mfu_at(entry.step_seconds);
     entry.material = std::any_of(fixes.begin(), fixes.end(), [&](const Candidate* candidate) {
-      return is_material(context, *candidate);
+      return is_material(*candidate);
     });
     if (!ordered.empty()) {
-      entry.in_order_seconds = std::max(0.0, saved_in_order(context, family, ordered));
+      entry.in_order_seconds = std::max(0.0, saved_in_order(family, ordered));
       const auto k = static_cast<std::size_t>(stage_of(family));
       saved[k] += entry.in_order_seconds;
       worth.chain[k].families.push_back(family);
@@ -207,6 +257,26 @@ std::optional<FixWorth> worth_of_fixes(RuleContext& context, const Headline& hea
     link.mfu = mfu_at(step);
   }
   return worth;
+}
+
+}  // namespace
+
+std::optional<FixWorth> worth_of_fixes(RuleContext& context, const Headline& headline) {
+  return Worth(context, 0).of_all(headline.step_seconds, headline.mfu);
+}
+
+std::optional<EndState> end_state_of(RuleContext& context, const Headline& headline) {
+  const auto first = first_of_end_state(context);
+  if (!first) return std::nullopt;
+  Worth worth(context, *first);
+  const double step = worth.step_seconds();
+  if (!(step > 0.0)) return std::nullopt;
+  std::optional<double> mfu;
+  if (headline.mfu) mfu = *headline.mfu * (headline.step_seconds / step);
+  const auto fixes = worth.of_all(step, mfu);
+  if (!fixes) return std::nullopt;
+  return EndState{context.step_ids[*first],
+                  static_cast<std::int64_t>(context.step_ids.size() - *first), *fixes};
 }
 
 }  // namespace mfu::analysis

@@ -13,4 +13,8 @@ namespace mfu::analysis {
 [[nodiscard]] std::optional<FixWorth> worth_of_fixes(RuleContext& context,
                                                      const Headline& headline);
 
+// The same from the step on from which nothing changes any more: see end_state.hpp. The work of a
+// step is taken as that of all steps. Nothing where the run is in one state.
+[[nodiscard]] std::optional<EndState> end_state_of(RuleContext& context, const Headline& headline);
+
 }  // namespace mfu::analysis

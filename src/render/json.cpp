@@ -168,6 +168,7 @@ Json findings_of(const DiagnoseSection& section) {
                     {"material", finding.material},
                     {"culprits", culprits_of(finding.culprits)},
                     {"cause", text(to_string(finding.cause))},
+                    {"gone_since_step", number(finding.gone_since_step)},
                     {"evidence", words.evidence},
                     {"health", render::health_facts(finding.health, words.health)},
                     {"actions", words.actions},
@@ -175,6 +176,15 @@ Json findings_of(const DiagnoseSection& section) {
                     {"verify", text(words.verify)}});
   }
   return list;
+}
+
+void add_scores(Json& object, const ScoresSection& section) {
+  object["verdict"] = {{"family", to_string(Family::healthy)},
+                       {"confidence", nullptr},
+                       {"confidence_missing", section.unseen},
+                       {"summary", section.verdict_line},
+                       {"evidence", section.why},
+                       {"actions", Json::array({section.next})}};
 }
 
 void add_diagnose(Json& object, const DiagnoseSection& section) {
@@ -242,6 +252,7 @@ Json report_object(const Report& report) {
   }
   object["exit_code"] = report.exit_code;
   if (report.diagnose) add_diagnose(object, *report.diagnose);
+  if (report.scores) add_scores(object, *report.scores);
   if (report.calc) render::json_calc(object, *report.calc);
   if (report.flops) render::json_flops(object, *report.flops);
   if (report.peak) render::json_peak(object, *report.peak);

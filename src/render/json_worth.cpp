@@ -18,31 +18,53 @@ Json cost(double saved_seconds, const CostBasis& basis) {
 
 void json_worth(Json& object, const WorthSection& section) {
   const FixWorth& worth = section.worth;
-  const double actual = worth.chain.front().step_seconds;
-  Json alone = Json::array();
-  for (const FamilyWorth& entry : worth.alone) {
-    alone.push_back({{"family", to_string(entry.family)},
-                     {"step_seconds", number(entry.step_seconds)},
-                     {"mfu", number(entry.mfu)},
-                     {"material", entry.material},
-                     {"in_order_seconds", number(entry.in_order_seconds)},
-                     {"saves", cost(actual - entry.step_seconds, section.basis)}});
+  // Prices are of the state in which the run ends.
+  const FixWorth& priced = section.end_state ? section.end_state->worth : worth;
+  const auto saved_alone = [&](Family family) {
+    for (const FamilyWorth& entry : priced.alone) {
+      if (entry.family == family) return priced.chain.front().step_seconds - entry.step_seconds;
+    }
+    return 0.0;
+  };
+  const auto alone_of = [&](const FixWorth& from) {
+    Json alone = Json::array();
+    for (const FamilyWorth& entry : from.alone) {
+      alone.push_back({{"family", to_string(entry.family)},
+                       {"step_seconds", number(entry.step_seconds)},
+                       {"mfu", number(entry.mfu)},
+                       {"material", entry.material},
+                       {"in_order_seconds", number(entry.in_order_seconds)},
+                       {"saves", cost(saved_alone(entry.family), section.basis)}});
+    }
+    return alone;
+  };
+  const auto chain_of = [&](const FixWorth& from) {
+    Json chain = Json::array();
+    for (std::size_t k = 0; k < from.chain.size(); ++k) {
+      const ChainStep& step = from.chain[k];
+      Json families = Json::array();
+      for (const Family family : step.families) families.push_back(to_string(family));
+      const double saved =
+          k == 0 ? 0.0 : priced.chain[k - 1].step_seconds - priced.chain[k].step_seconds;
+      chain.push_back({{"id", to_string(step.stage)},
+                       {"step_seconds", number(step.step_seconds)},
+                       {"ratio", number(step.ratio)},
+                       {"mfu", number(step.mfu)},
+                       {"families", std::move(families)},
+                       {"saves", cost(saved, section.basis)}});
+    }
+    return chain;
+  };
+  Json end_state = nullptr;
+  if (section.end_state) {
+    end_state = {{"first_step", section.end_state->first_step},
+                 {"steps", section.end_state->steps},
+                 {"alone", alone_of(priced)},
+                 {"chain", chain_of(priced)}};
   }
-  Json chain = Json::array();
-  double before = actual;
-  for (const ChainStep& step : worth.chain) {
-    Json families = Json::array();
-    for (const Family family : step.families) families.push_back(to_string(family));
-    chain.push_back({{"id", to_string(step.stage)},
-                     {"step_seconds", number(step.step_seconds)},
-                     {"ratio", number(step.ratio)},
-                     {"mfu", number(step.mfu)},
-                     {"families", std::move(families)},
-                     {"saves", cost(before - step.step_seconds, section.basis)}});
-    before = step.step_seconds;
-  }
-  object["worth"] = {{"alone", std::move(alone)},
-                     {"chain", std::move(chain)},
+  object["worth"] = {{"alone", alone_of(worth)},
+                     {"chain", chain_of(worth)},
+                     {"end_state", std::move(end_state)},
                      {"gpus", section.basis.gpus},
                      {"price_per_gpu_hour", number(section.basis.price_per_gpu_hour)},
                      {"steps_left", number(section.basis.steps_left)},

@@ -212,6 +212,13 @@ void diagnose(Screen& screen, const DiagnoseSection& section) {
   how_sure(screen, section);
 }
 
+void scores(Screen& screen, const ScoresSection& section) {
+  screen.hanging("VERDICT", section.verdict_line, Emphasis::strong);
+  screen.hanging("  why", section.why);
+  screen.hanging("  unseen", section.unseen);
+  screen.hanging("  needs", section.next);
+}
+
 void gates(Screen& screen, const std::vector<Gate>& all) {
   for (const Gate& gate : all) {
     screen.hanging("GATE",
@@ -226,6 +233,7 @@ void gates(Screen& screen, const std::vector<Gate>& all) {
 std::string render_text(const Report& report, const RenderStyle& style) {
   Screen screen(style);
   if (report.diagnose) diagnose(screen, *report.diagnose);
+  if (report.scores) scores(screen, *report.scores);
   if (report.calc) text_calc(screen, *report.calc);
   if (report.flops) text_flops(screen, *report.flops);
   if (report.peak) text_peak(screen, *report.peak);

@@ -24,6 +24,40 @@ void add_placement(const Conditions& conditions, std::string otherwise, Advice& 
   }
 }
 
+// One place does nothing while the others wait for it: its GPU is not what is slow.
+Advice stands_still(Cause cause, Persistence persistence, const std::string& who,
+                    const Conditions& conditions) {
+  Advice advice;
+  advice.owner = "infrastructure";
+  advice.refuted_by =
+      "the same rank stops on another host too: then it is its input or its own code (stall)";
+  if (cause == Cause::gc) {
+    advice.actions = {"collect garbage on all ranks in the same step, or less often"};
+    advice.owner = "framework";
+    return advice;
+  }
+  std::string loader = fmt::format("time the loader's next() on {}: its shard, its storage", who);
+  if (conditions.loader_workers.empty()) loader += ", its workers";
+  std::string host = fmt::format("look at the host of {}: CPU load, memory, disk, other jobs", who);
+  if (persistence == Persistence::bursts) {
+    advice.actions = {conditions.async_checkpoint
+                          ? "compare its steps with those of the checkpoint: what does it write "
+                            "that the others do not, and waits for"
+                          : "compare its steps with those of the checkpoint and the log: does it "
+                            "write for all? Write asynchronously and sharded"};
+    if (!conditions.manual_gc) {
+      advice.actions.emplace_back(
+          "see if it collects garbage then: on all ranks in the same step costs once");
+    }
+    advice.actions.push_back(std::move(host));
+    advice.actions.push_back(std::move(loader));
+  } else {
+    advice.actions = {std::move(loader), std::move(host)};
+  }
+  advice.actions.emplace_back("a GPU that stood still is none that is slow: check it last");
+  return advice;
+}
+
 Advice straggler(Cause cause, Locality locality, Persistence persistence, const std::string& who,
                  const Conditions& conditions) {
   Advice advice;
@@ -41,6 +75,7 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
         "the other groups are as slow under the same load: then it is communication";
     return advice;
   }
+  if (conditions.stands_still) return stands_still(cause, persistence, who, conditions);
   switch (cause) {
     case Cause::thermal:
       advice.actions = {fmt::format("check temperature, fans and inlet air of {}", who)};
@@ -78,9 +113,16 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
         "find what else runs there at that time: daemons, checks, other jobs");
   }
   advice.actions.emplace_back("run a health check there; if it fails, drain it and use a spare");
-  add_placement(conditions, "only then place communication-heavy ranks by topology", advice);
+  // Where who waits is not decided by the network, moving ranks about mends nothing.
+  if (conditions.communication_heavy) {
+    add_placement(conditions, "only then place communication-heavy ranks by topology", advice);
+  }
   advice.refuted_by =
-      "after a swap of the hardware the same rank is slow: then its work is larger (imbalance)";
+      locality == Locality::node
+          ? "after a swap of the hardware the same ranks are slow: then their work is larger "
+            "(imbalance)"
+          : "after a swap of the hardware the same rank is slow: then its work is larger "
+            "(imbalance)";
   return advice;
 }
 
@@ -150,14 +192,23 @@ Advice stall(Cause cause, Persistence persistence, const Conditions& conditions)
   switch (cause) {
     case Cause::input:
       advice = {{}, "data", "one rank alone lacked input: then its peers would show waits"};
-      advice.actions.push_back(
+      advice.actions.push_back(fmt::format(
+          "{} or {}",
           conditions.loader_workers.empty()
-              ? std::string("more loader workers or deeper prefetch")
-              : fmt::format("more than the {} loader workers of now, or deeper "
-                            "prefetch",
-                            conditions.loader_workers));
-      advice.actions.emplace_back(conditions.tokenised ? "shards on local disk"
-                                                       : "pre-tokenised shards on local disk");
+              ? std::string("more loader workers")
+              : fmt::format("more than the {} loader workers of now,", conditions.loader_workers),
+          conditions.prefetch.empty()
+              ? std::string("deeper prefetch")
+              : fmt::format("deeper prefetch than the {} of now", conditions.prefetch)));
+      if (conditions.tokenised && conditions.local_data) {
+        advice.actions.emplace_back(
+            "profile the loader: CPU cores per worker, decompression, shuffling, the copy to the "
+            "GPU");
+      } else {
+        advice.actions.push_back(fmt::format("{}shards{}",
+                                             conditions.tokenised ? "" : "pre-tokenised ",
+                                             conditions.local_data ? "" : " on local disk"));
+      }
       return advice;
     case Cause::checkpoint:
       advice = {{}, "framework", "the stops do not follow the checkpoint interval"};
@@ -197,16 +248,27 @@ Advice communication(const Conditions& conditions) {
   Advice advice;
   advice.owner = "framework";
   const std::optional<double>& hidden = conditions.hidden_share;
-  if (!hidden) {
-    advice.actions = {
-        "overlap it: gradient reduction with backward, prefetch of sharded parameters"};
-  } else if (*hidden < kMostlyHidden) {
-    advice.actions = {fmt::format(
-        "overlap more of it ({:.0f} % is hidden now): gradient reduction with backward, prefetch "
-        "of sharded parameters",
-        100.0 * *hidden)};
+  // What of the two can still be overlapped: parameters are gathered only where they are sharded.
+  std::vector<std::string> left;
+  if (!conditions.gradients_overlap) left.emplace_back("gradient reduction with backward");
+  if (!conditions.parameters_overlap && conditions.sharded.value_or(true)) {
+    left.emplace_back(conditions.sharded ? "the gathering of parameters with compute"
+                                         : "prefetch of sharded parameters");
   }
-  advice.actions.emplace_back("larger buckets, fewer collectives");
+  if (left.empty()) {
+    advice.actions = {
+        "gradients and parameters overlap already: take a trace and see which collectives are "
+        "still exposed, and what they wait for"};
+  } else if (!hidden) {
+    advice.actions = {"overlap it: " + joined(left)};
+  } else if (*hidden < kMostlyHidden) {
+    advice.actions = {fmt::format("overlap more of it ({:.0f} % is hidden now): {}",
+                                  100.0 * *hidden, joined(left))};
+  }
+  advice.actions.push_back(
+      conditions.bucket.empty()
+          ? std::string("larger buckets, fewer collectives")
+          : fmt::format("other buckets ({} now), fewer collectives", conditions.bucket));
   add_placement(conditions, "change the layout so that the heaviest groups stay inside a node",
                 advice);
   advice.refuted_by = "one group alone is slow: then it is a link (straggler)";
@@ -218,6 +280,11 @@ Advice kernels(const Conditions& conditions) {
   advice.owner = "performance";
   advice.actions = {"check the FLOP count and the peak first: a wrong one looks like slow kernels",
                     "profile one rank: which kernels take the time, and at what shape"};
+  if (conditions.peak_without_fp8) {
+    advice.actions.insert(advice.actions.begin() + 1,
+                          "the run says it computes in fp8 and the peak is another precision's: "
+                          "--precision fp8, or a mix");
+  }
   if (conditions.recompute == Recompute::full) {
     advice.actions.emplace_back(
         "recompute selectively where memory allows: in full, every forward runs twice");

@@ -3,53 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 #include <string_view>
+
+#include "report/run_flags.hpp"
 
 namespace mfu {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-bool holds_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
-}
-
-bool is_yes(std::string_view value) { return value == "true" || value == "yes" || value == "on"; }
-
-// One line of `job`: does it say that the run does this already?
-void read_job_word(const std::string& key_as_written, const std::string& value_as_written,
-                   Conditions& conditions) {
-  const std::string key = lower(key_as_written);
-  const std::string value = lower(value_as_written);
-  if (holds_any(key, {"checkpoint", "ckpt", "save"})) {
-    conditions.async_checkpoint = conditions.async_checkpoint || value.starts_with("async") ||
-                                  (holds_any(key, {"async"}) && is_yes(value));
-  }
-  if (key == "gc" || holds_any(key, {"manual_gc", "garbage_collection"})) {
-    conditions.manual_gc = conditions.manual_gc || value.starts_with("manual") || value == "off" ||
-                           value == "disabled" || (holds_any(key, {"manual"}) && is_yes(value));
-  }
-  if (holds_any(key, {"compile"})) conditions.compiled = conditions.compiled || is_yes(value);
-  if (holds_any(key, {"attention", "attn"})) {
-    conditions.fused_attention = conditions.fused_attention || holds_any(value, {"flash", "fused"});
-  }
-  if (holds_any(key, {"data", "input"})) {
-    conditions.tokenised = conditions.tokenised || holds_any(value, {"tokenized", "tokenised"});
-  }
-  const bool number = !value.empty() && value.size() <= 4 &&
-                      value.find_first_not_of("0123456789") == std::string::npos;
-  if (number && (key == "loader_workers" || key == "num_workers"))
-    conditions.loader_workers = value;
-}
 
 // Of what ranks spend on communication, the part that compute hides.
 std::optional<double> hidden_share(const Diagnosis& diagnosis, const RunTimings& run) {
@@ -73,26 +32,34 @@ std::optional<double> hidden_share(const Diagnosis& diagnosis, const RunTimings&
   return hidden / (hidden + exposed);
 }
 
-std::vector<std::string> unmeasured(const RunTimings& run) {
-  struct Check {
-    std::string_view name;
-    bool (*measured)(const RankTelemetry&);
-  };
-  constexpr std::array<Check, 5> kChecks{
-      {{"temperature", [](const RankTelemetry& t) { return !t.temperature_c.empty(); }},
-       {"SM clock", [](const RankTelemetry& t) { return !t.sm_clock_mhz.empty(); }},
-       {"power cap", [](const RankTelemetry& t) { return !t.power_w.empty(); }},
-       {"ECC", [](const RankTelemetry& t) { return t.ecc_uncorrected.has_value(); }},
-       {"Xid", [](const RankTelemetry& t) { return !t.xid.empty(); }}}};
+struct Check {
+  std::string_view name;
+  HealthCheck check;
+};
+constexpr std::array<Check, 5> kChecks{{{"temperature", HealthCheck::temperature},
+                                        {"SM clock", HealthCheck::clock},
+                                        {"power cap", HealthCheck::power},
+                                        {"ECC", HealthCheck::ecc},
+                                        {"Xid", HealthCheck::xid}}};
+
+// Of any rank: wherever it came from, in the run or beside it.
+std::vector<std::string> unmeasured(const Diagnosis& diagnosis) {
   std::vector<std::string> names;
   for (const Check& check : kChecks) {
-    const bool all = !run.ranks.empty() &&
-                     std::all_of(run.ranks.begin(), run.ranks.end(), [&](const RankInfo& rank) {
-                       return check.measured(rank.telemetry);
-                     });
-    if (!all) names.emplace_back(check.name);
+    const std::int64_t ranks = diagnosis.health.measured[static_cast<std::size_t>(check.check)];
+    if (ranks == 0 || ranks < diagnosis.setup.recorded_ranks) names.emplace_back(check.name);
   }
   return names;
+}
+
+bool is_communication_heavy(const Diagnosis& diagnosis) {
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                     [](const Finding& finding) {
+                       const bool transfer = finding.family == Family::communication ||
+                                             finding.locality == Locality::link ||
+                                             finding.locality == Locality::group;
+                       return finding.material && transfer;
+                     });
 }
 
 }  // namespace
@@ -104,9 +71,29 @@ Conditions conditions_of(const Diagnosis& diagnosis, const RunTimings& run) {
                            run.workload.virtual_stages > 1;
   conditions.forward_backward = !run.forward.empty() && !run.backward.empty();
   conditions.hidden_share = hidden_share(diagnosis, run);
-  conditions.unmeasured = unmeasured(run);
+  conditions.unmeasured = unmeasured(diagnosis);
+  conditions.communication_heavy = is_communication_heavy(diagnosis);
   conditions.placement = diagnosis.placement;
   for (const auto& [key, value] : run.job) read_job_word(key, value, conditions);
+  const std::string& precision = diagnosis.setup.precision;
+  conditions.peak_without_fp8 = conditions.fp8 && !diagnosis.setup.peak_given &&
+                                !precision.empty() && precision.find('8') == std::string::npos;
+  return conditions;
+}
+
+Conditions conditions_for(Conditions conditions, const std::vector<Fact>& facts,
+                          const std::vector<HealthFact>& health) {
+  conditions.stands_still = std::any_of(facts.begin(), facts.end(), [](const Fact& fact) {
+    return fact.kind == FactKind::stall_excess;
+  });
+  if (health.empty()) return conditions;
+  conditions.unmeasured.clear();
+  for (const Check& check : kChecks) {
+    const bool measured = std::any_of(health.begin(), health.end(), [&](const HealthFact& fact) {
+      return fact.check == check.check && fact.stance != Stance::not_measured;
+    });
+    if (!measured) conditions.unmeasured.emplace_back(check.name);
+  }
   return conditions;
 }
 

@@ -13,6 +13,7 @@
 #include "report/impossible.hpp"
 #include "report/replay_wording.hpp"
 #include "report/trace_wording.hpp"
+#include "report/verdict_wording.hpp"
 #include "report/wording.hpp"
 #include "report/worth_wording.hpp"
 
@@ -143,13 +144,6 @@ PartId part_of(Family family, const std::vector<Fact>& facts, Locality locality,
   return PartId::imbalance_wait;
 }
 
-const Finding* finding_for(const Diagnosis& diagnosis, Family family) {
-  for (const Finding& finding : diagnosis.findings) {
-    if (finding.family == family) return &finding;
-  }
-  return nullptr;
-}
-
 std::vector<PartId> blamed_parts(const Diagnosis& diagnosis) {
   const Verdict& verdict = diagnosis.verdict;
   const bool has_mfu = diagnosis.headline.mfu.has_value();
@@ -219,8 +213,8 @@ Subject doer_subject(Locality locality, const Culprits& culprits) {
   return subject_of(locality, culprits, 0);
 }
 
-FindingText text_of(const Diagnosis& diagnosis, const Finding& finding,
-                    const Conditions& conditions) {
+FindingText text_of(const Diagnosis& diagnosis, const Finding& finding, const Conditions& of_job) {
+  const Conditions conditions = conditions_for(of_job, finding.facts, finding.health);
   const WordingContext context = context_for(diagnosis, finding.locality, finding.culprits);
   const Advice advice =
       advice_for(finding.family, finding.cause, finding.locality, finding.persistence,
@@ -242,117 +236,6 @@ FindingText text_of(const Diagnosis& diagnosis, const Finding& finding,
   text.verify = verify_command(factor_aimed_at(part_of(
       finding.family, finding.facts, finding.locality, diagnosis.headline.mfu.has_value())));
   return text;
-}
-
-// "stall (input), all ranks, steady"
-std::string place_and_time(Family family, Cause cause, const Subject& subject,
-                           const std::string& when) {
-  std::string text = family_name(family);
-  if (const std::string name = cause_name(cause); !name.empty()) text += " (" + name + ")";
-  if (!subject.name.empty()) text += ", " + subject.name;
-  if (!when.empty()) text += ", " + when;
-  return text;
-}
-
-// Jitter is nobody's fault, and can cost more than a fault would have to.
-std::string jitter_price(const Diagnosis& diagnosis) {
-  const double step = diagnosis.headline.step_seconds;
-  for (const Finding& finding : diagnosis.findings) {
-    if (finding.cause != Cause::jitter || finding.loss_seconds < diagnosis.materiality * step) {
-      continue;
-    }
-    return fmt::format(", jitter's {} apart", format_percent(finding.loss_seconds / step));
-  }
-  return "";
-}
-
-std::string verdict_line_of(const Diagnosis& diagnosis) {
-  const Verdict& verdict = diagnosis.verdict;
-  const std::string confidence = fmt::format("; confidence {:.2f}", verdict.confidence);
-  const auto with_place = [&](const Finding& finding) {
-    return place_and_time(
-        finding.family, finding.cause,
-        subject_of(finding.locality, finding.culprits, diagnosis.setup.stages),
-        persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps));
-  };
-  switch (verdict.family) {
-    case Family::healthy:
-      return fmt::format("healthy: no loss above {} of the step ({} for steady transfer){}{}",
-                         format_percent(diagnosis.materiality, 0),
-                         format_percent(diagnosis.communication_materiality, 0),
-                         jitter_price(diagnosis), confidence);
-    case Family::inconclusive: {
-      std::string text = "inconclusive";
-      if (verdict.families.size() == 1) {
-        return text + " (a hint of " + family_name(verdict.families.front()) + ")";
-      }
-      for (std::size_t i = 0; i < verdict.families.size(); ++i) {
-        text += (i == 0 ? ": " : " or ") + family_name(verdict.families[i]);
-      }
-      return text;
-    }
-    case Family::mixed: {
-      std::string text = "mixed: ";
-      for (std::size_t i = 0; i < verdict.families.size(); ++i) {
-        const Finding* finding = finding_for(diagnosis, verdict.families[i]);
-        if (i > 0) text += "; and ";
-        text += finding != nullptr ? with_place(*finding) : family_name(verdict.families[i]);
-      }
-      return text + confidence;
-    }
-    default:
-      break;
-  }
-  return place_and_time(
-             verdict.family, verdict.cause,
-             subject_of(verdict.locality, verdict.culprits, diagnosis.setup.stages),
-             persistence_phrase(verdict.persistence, verdict.onset_step, verdict.period_steps)) +
-         confidence;
-}
-
-std::string worth_of(const Diagnosis& diagnosis) {
-  const Headline& headline = diagnosis.headline;
-  if (!diagnosis.verdict.recoverable) return "";
-  const Recoverable& left = *diagnosis.verdict.recoverable;
-  const TimeScale scale = time_scale(headline.step_seconds);
-  const auto shown = [&](double seconds) {
-    return fmt::format("{:.{}f}", seconds / scale.unit_seconds, scale.decimals);
-  };
-  std::string text;
-  if (headline.mfu && left.mfu) {
-    text = fmt::format("{:.1f} MFU points ({:.1f} -> {:.1f} %), ",
-                       100 * (*left.mfu - *headline.mfu), 100 * *headline.mfu, 100 * *left.mfu);
-  } else if (headline.step_seconds > 0) {
-    text = fmt::format("{} of the step, ",
-                       format_percent(1 - left.step_seconds / headline.step_seconds));
-  }
-  // The interval with one digit less: it is not known better, and the line stays one line.
-  const auto bound = [&](double seconds) {
-    return fmt::format("{:.{}f}", seconds / scale.unit_seconds, std::max(0, scale.decimals - 1));
-  };
-  return text + fmt::format("{} -> {} {} a step ({}..{})", shown(headline.step_seconds),
-                            shown(left.step_seconds), scale.unit, bound(left.step_seconds_ci.lo),
-                            bound(left.step_seconds_ci.hi));
-}
-
-// What else is material, when the verdict is about something.
-std::vector<std::string> also_of(const Diagnosis& diagnosis) {
-  const Verdict& verdict = diagnosis.verdict;
-  std::vector<std::string> lines;
-  if (verdict.family == Family::healthy || verdict.family == Family::inconclusive) return lines;
-  for (const Finding& finding : diagnosis.findings) {
-    const bool named = finding.family == verdict.family ||
-                       std::find(verdict.families.begin(), verdict.families.end(),
-                                 finding.family) != verdict.families.end();
-    if (!finding.material || named) continue;
-    lines.push_back(
-        place_and_time(
-            finding.family, finding.cause,
-            subject_of(finding.locality, finding.culprits, diagnosis.setup.stages),
-            persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps)) +
-        fmt::format(": {} a step", format_seconds(finding.loss_seconds)));
-  }
-  return lines;
 }
 
 void append_missing(std::vector<std::string>& to, const std::vector<std::string>& from) {
@@ -377,7 +260,8 @@ void describe_mixed(DiagnoseSection& section, const Diagnosis& diagnosis,
     }
     const Advice advice =
         advice_for(family, finding->cause, finding->locality, finding->persistence,
-                   doer_subject(finding->locality, finding->culprits), conditions);
+                   doer_subject(finding->locality, finding->culprits),
+                   conditions_for(conditions, finding->facts, finding->health));
     section.refuted_by += (section.refuted_by.empty() ? "" : "; or ") + advice.refuted_by;
   }
 }
@@ -410,7 +294,8 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
   } else if (verdict.family != Family::mixed) {
     const Advice advice =
         advice_for(verdict.family, verdict.cause, verdict.locality, verdict.persistence,
-                   doer_subject(verdict.locality, verdict.culprits), conditions);
+                   doer_subject(verdict.locality, verdict.culprits),
+                   conditions_for(conditions, verdict.facts, verdict.health));
     section.verify = verify_command(factor_aimed_at(part_of(
         verdict.family, verdict.facts, verdict.locality, diagnosis.headline.mfu.has_value())));
     section.actions = advice.actions;

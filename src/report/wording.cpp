@@ -219,8 +219,11 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
                          verb(subject, "stands still for", "stand still for"), a, peers(subject), b,
                          in_steps(fact));
     case FactKind::burst_excess:
-      return fmt::format("{} {} more than usual in {}{}", verb(subject, "takes", "take"), a,
-                         of_steps(fact),
+      // Of the job as a whole: single ranks may be what stops.
+      return fmt::format("{} {} more than usual in {}{}",
+                         context.locality == Locality::all ? std::string("a step takes")
+                                                           : verb(subject, "takes", "take"),
+                         a, of_steps(fact),
                          fact.b > 1 ? fmt::format(", about every {:.3g} steps", fact.b) : "");
     case FactKind::once:
       return fmt::format(
@@ -231,8 +234,10 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
           "{} of {} ranks compute {} a step, the others {}{}, and nothing lies between", fact.count,
           fact.of, a, b, times(fact.a, fact.b));
     case FactKind::onset:
+      // What is left of a series about its usual can be a little below nothing.
       return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
-                         verb(subject, "takes", "take"), b, a, times(fact.b, fact.a));
+                         verb(subject, "takes", "take"), b,
+                         fact.a > 0.0 ? a : std::string("nothing"), times(fact.b, fact.a));
     case FactKind::slowest_moves:
       return fmt::format("the slowest rank changes: none is slowest in more than {}",
                          of_steps(fact));

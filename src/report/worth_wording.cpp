@@ -44,7 +44,7 @@ class Table {
   Table(const Diagnosis& diagnosis, WorthSection& section)
       : section_(section),
         has_mfu_(diagnosis.headline.mfu.has_value()),
-        scale_(time_scale(diagnosis.headline.step_seconds)) {
+        scale_(time_scale(section.basis.step_seconds)) {
     std::vector<std::string>& headers = section_.headers;
     headers = {"step"};
     if (has_mfu_) headers.emplace_back("MFU");
@@ -80,8 +80,9 @@ class Table {
   TimeScale scale_;
 };
 
-std::string title_of(const CostBasis& basis) {
+std::string title_of(const CostBasis& basis, const std::optional<EndState>& end_state) {
   std::string text = "What a fix is worth";
+  if (end_state) text += fmt::format(" from step {} on", end_state->first_step);
   std::string by;
   const auto add = [&by](const std::string& piece) { by += (by.empty() ? "" : ", ") + piece; };
   if (basis.price_per_gpu_hour || basis.steps_left) {
@@ -92,8 +93,25 @@ std::string title_of(const CostBasis& basis) {
   return by.empty() ? text : text + " (" + by + ")";
 }
 
-void add_remarks(const Diagnosis& diagnosis, WorthSection& section) {
-  const FixWorth& worth = section.worth;
+// Why the table is not about the steps that the rest of the screen is about.
+void add_end_state(const Diagnosis& diagnosis, WorthSection& section) {
+  if (!section.end_state) return;
+  section.remarks.push_back(fmt::format(
+      "as the run is at its end, {} {} from step {} on: what is left of the job goes on like this "
+      "({} a step; over all steps {})",
+      section.end_state->steps, section.end_state->steps == 1 ? "step" : "steps",
+      section.end_state->first_step, format_seconds(section.basis.step_seconds),
+      format_seconds(diagnosis.headline.step_seconds)));
+  for (const Finding& finding : diagnosis.findings) {
+    if (!finding.gone_since_step || !finding.material) continue;
+    const Subject subject = subject_of(finding.locality, finding.culprits, diagnosis.setup.stages);
+    section.remarks.push_back(fmt::format(
+        "{}{}{}: gone since step {}, nothing is left to save", family_name(finding.family),
+        subject.name.empty() ? "" : ", ", subject.name, *finding.gone_since_step));
+  }
+}
+
+void add_remarks(const Diagnosis& diagnosis, const FixWorth& worth, WorthSection& section) {
   const double actual = worth.chain.front().step_seconds;
   for (const FamilyWorth& entry : worth.alone) {
     const double alone = actual - entry.step_seconds;
@@ -118,10 +136,14 @@ std::optional<WorthSection> describe_worth(const Diagnosis& diagnosis, const Wor
   if (!diagnosis.worth) return std::nullopt;
   WorthSection section;
   section.worth = *diagnosis.worth;
-  section.basis = {diagnosis.setup.gpus, diagnosis.headline.step_seconds, ask.steps_left,
+  section.end_state = diagnosis.end_state;
+  const FixWorth& worth = diagnosis.end_state ? diagnosis.end_state->worth : *diagnosis.worth;
+  const double actual = worth.chain.front().step_seconds;
+  section.basis = {diagnosis.setup.gpus,
+                   diagnosis.end_state ? actual : diagnosis.headline.step_seconds, ask.steps_left,
                    ask.price_per_gpu_hour};
-  section.title = title_of(section.basis);
-  const std::vector<FamilyWorth>& alone = section.worth.alone;
+  section.title = title_of(section.basis, section.end_state);
+  const std::vector<FamilyWorth>& alone = worth.alone;
   const bool all =
       ask.show || std::none_of(alone.begin(), alone.end(),
                                [](const FamilyWorth& entry) { return entry.material; });
@@ -131,7 +153,6 @@ std::optional<WorthSection> describe_worth(const Diagnosis& diagnosis, const Wor
                       (material > 1 && diagnosis.verdict.family != Family::inconclusive);
 
   Table table(diagnosis, section);
-  const double actual = section.worth.chain.front().step_seconds;
   if (!alone.empty()) table.heading("Each alone");
   for (const FamilyWorth& entry : alone) {
     // A remark says what it is worth after others.
@@ -141,13 +162,14 @@ std::optional<WorthSection> describe_worth(const Diagnosis& diagnosis, const Wor
   }
   table.heading("All of it, in this order");
   double before = actual;
-  for (const ChainStep& step : section.worth.chain) {
+  for (const ChainStep& step : worth.chain) {
     const bool first = step.stage == FixStage::actual;
     table.row(stage_label(step.stage, diagnosis.target_efficiency), step.step_seconds, step.mfu,
               first ? std::nullopt : std::optional(before - step.step_seconds), step.ratio);
     before = step.step_seconds;
   }
-  add_remarks(diagnosis, section);
+  add_end_state(diagnosis, section);
+  add_remarks(diagnosis, worth, section);
   return section;
 }
 

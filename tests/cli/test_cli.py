@@ -48,6 +48,31 @@ class Usage(Cli):
         self.assert_refused(result, "'--josn'", "40 or 40%?", "'stal'", "did you mean 'stall'?",
                             "--steps", "--ranks", "--skip", "did you mean 'mean'?", "no file")
 
+    def test_a_model_that_nobody_knows_is_refused_with_the_near_names(self):
+        path = self.write("run.json", run_document())
+        self.assert_refused(self.mfu("diagnose", path, "--model", "llama-3.1-8x"), "llama-3.1-8b")
+        self.assert_refused(self.mfu("diagnose", path, "--model", "nope"), "unknown model 'nope'")
+
+    def test_an_option_against_the_run_is_told(self):
+        document = run_document()
+        document["workload"] = {"seq_len": 8192, "global_batch": 16}
+        document["model"] = "llama-3.1-8b"
+        path = self.write("run.json", document)
+
+        def told(*arguments):
+            done = self.mfu("diagnose", path, *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return " ".join((done.stdout + done.stderr).decode().split())
+        self.assertIn("the run itself says 16 sequences a step, --batch says 32",
+                      told("--batch", "32"))
+        self.assertIn("the run itself says 131072 tokens a step, --tokens-per-step says 262144",
+                      told("--tokens-per-step", "262144"))
+        self.assertIn("--batch makes 131072 tokens a step, --tokens-per-step says 5000",
+                      told("--batch", "16", "--tokens-per-step", "5000"))
+        for same in (("--batch", "16"), ("--tokens-per-step", "131072"), ("--seq-len", "8192")):
+            self.assertNotIn("the run itself says", told(*same))
+        self.assert_refused(self.mfu("diagnose", path, "--batch", "32", "--strict"), "--batch")
+
     def test_missing_value(self):
         self.assert_refused(self.mfu("diagnose", "run.json", "--min-mfu"), "--min-mfu")
 

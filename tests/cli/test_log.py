@@ -413,6 +413,26 @@ class ByRank(Cli):
         self.assert_refused(self.mfu("diagnose", self.write("nvrx.log", text)), "rank 6 with 0.62",
                             "not where")
 
+    def test_scores_among_which_nobody_stands_out_are_an_answer(self):
+        def scores(lowest):
+            return ("GPU relative performance:\n" +
+                    "".join(f"  Rank={rank} Node=n{rank // 4} "
+                            f"Score={lowest if rank == 6 else 1.0}\n" for rank in range(8)))
+        path = self.write("nvrx.log", scores(0.97))
+        done = self.mfu("diagnose", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"healthy as far as scores tell", done.stdout)
+        self.assertIn(b"rank 6", done.stdout)
+        done = self.mfu("diagnose", path, "--json", "--fail-on", "straggler")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["verdict"]["family"], "healthy")
+        self.assertTrue(report["gates"][0]["passed"])
+        self.assertEqual(len(report["inputs"]), 1)
+        self.assertEqual(self.mfu("diagnose", path, "--fail-on", "healthy").returncode, 1)
+        self.assertEqual(self.mfu("diagnose", path, "--min-mfu", "40%").returncode, 2)
+        self.assertEqual(self.mfu("diagnose", self.write("slow.log", scores(0.94))).returncode, 2)
+
     def test_a_log_without_ranks_and_what_is_none(self):
         self.assert_refused(self.mfu("diagnose", self.write("train.log", megatron_log())),
                             "nothing rank by rank", "mfu log")

@@ -39,6 +39,27 @@ def job(**changes):
     return document
 
 
+def slow_between(first, last, steps=60, extra=0.4, all_ranks=False, **changes):
+    """8 data-parallel ranks; in steps first..last-1 rank 5 (or all) computes longer."""
+    ranks = []
+    for r in range(8):
+        slow = [all_ranks or r == 5 if first <= s < last else False for s in range(steps)]
+        compute = [1.0 + 0.001 * ((7 * r + 3 * s) % 5) + (extra if slow[s] else 0.0)
+                   for s in range(steps)]
+        ranks.append({"rank": r, "node": f"n{r // 4}", "gpu": r % 4, "compute": compute,
+                      "stall": [0.005] * steps})
+    for s in range(steps):
+        longest = max(rank["compute"][s] for rank in ranks)
+        for rank in ranks:
+            rank.setdefault("comm", []).append(longest - rank["compute"][s] + 0.05)
+    document = {"schema": "mfu.run/1", "waits_in": "comm", "steps": list(range(100, 100 + steps)),
+                "parallelism": {"dp": 8}, "ranks": ranks, "convention": "palm",
+                "workload": {"flops_per_step": 0.55 * 989.4e12 * 8},
+                "hardware": {"chip": "h100-sxm", "precision": "bf16", "count": 8}}
+    document.update(changes)
+    return document
+
+
 class Worth(unittest.TestCase):
     def file(self, document):
         folder = tempfile.TemporaryDirectory()
@@ -46,6 +67,69 @@ class Worth(unittest.TestCase):
         path = pathlib.Path(folder.name) / "run.json"
         path.write_text(json.dumps(document))
         return path
+
+    def left(self, document):
+        report = answer(self.file(document), "--steps-left", 1000, "--price", "2/h")
+        text = run(self.file(document), "--steps-left", 1000, "--price", "2/h")[0]
+        return report, text
+
+    def test_what_began_late_is_priced_as_it_is_at_the_end(self):
+        report, text = self.left(slow_between(40, 60))
+        self.assertEqual(report["verdict"]["persistence"], "onset")
+        end = report["worth"]["end_state"]
+        self.assertEqual((end["first_step"], end["steps"]), (140, 20))
+        saved = next(row for row in end["alone"] if row["family"] == "straggler")
+        # 0.4 s in each step that is left, not the 0.13 s of the mean over the recorded ones.
+        self.assertAlmostEqual(saved["saves"]["seconds_left"], 400.0, delta=4.0)
+        self.assertAlmostEqual(saved["saves"]["cost_left"], 400.0 * 8 / 3600 * 2, delta=0.1)
+        recorded = next(row for row in report["worth"]["alone"] if row["family"] == "straggler")
+        self.assertEqual(recorded["saves"], saved["saves"])
+        self.assertLess(report["worth"]["chain"][0]["step_seconds"],
+                        end["chain"][0]["step_seconds"])
+        product = end["chain"][-1]["mfu"]
+        for step in end["chain"]:
+            product *= step["ratio"]
+        self.assertAlmostEqual(product, end["chain"][0]["mfu"], places=14)
+        self.assertIn("from step 140 on", text)
+
+    def test_of_what_is_gone_nothing_is_left(self):
+        for all_ranks, family in ((False, "straggler"), (True, "single-gpu-efficiency")):
+            report, text = self.left(slow_between(0, 26, all_ranks=all_ranks, extra=0.3))
+            self.assertEqual(report["verdict"]["family"], family)
+            self.assertEqual(report["findings"][0]["gone_since_step"], 126)
+            for row in report["worth"]["alone"]:
+                if row["family"] == family:
+                    self.assertEqual(row["saves"]["seconds_left"], 0.0)
+                    self.assertEqual(row["saves"]["cost_left"], 0.0)
+            self.assertIn("gone since step 126", text)
+            self.assertIn("nothing is left", " ".join(text.split()))
+
+    def test_one_state_has_no_end_state(self):
+        self.assertIsNone(answer(self.file(slow_between(0, 60)))["worth"]["end_state"])
+        # Bursts that come back are priced as over the whole run.
+        document = slow_between(0, 0)
+        for rank in document["ranks"]:
+            rank["stall"] = [1.0 if s % 12 == 3 else 0.005 for s in range(60)]
+        report, _ = self.left(document)
+        self.assertIsNone(report["worth"]["end_state"])
+        self.assertAlmostEqual(report["worth"]["alone"][0]["saves"]["seconds_left"], 83.0, delta=1)
+
+    def test_low_clocks_and_slow_kernels_multiply(self):
+        clock, kernels, target = 0.7, 0.3, 0.45
+        document = slow_between(0, 0)
+        document["workload"]["flops_per_step"] = clock * kernels * 989.4e12 * 8 * 1.002
+        for rank in document["ranks"]:
+            rank["telemetry"] = {"sm_clock_mhz": 1830 * clock, "temperature_c": 50,
+                                 "power_w": 400, "throttle_reasons": []}
+        report = answer(self.file(document))
+        causes = {finding["cause"] for finding in report["findings"]}
+        self.assertLessEqual({"kernels", "clocks"}, causes)
+        chain = report["worth"]["chain"]
+        saved = chain[2]["step_seconds"] - chain[3]["step_seconds"]
+        self.assertAlmostEqual(saved, 1.002 * (1.0 - clock * kernels / target), delta=0.005)
+        alone = next(row for row in report["worth"]["alone"]
+                     if row["family"] == "single-gpu-efficiency")
+        self.assertAlmostEqual(alone["step_seconds"], 1.059 - saved, delta=0.01)
 
     def test_the_chain_multiplies_to_the_mfu(self):
         for example in sorted(EXAMPLES.glob("*.json")):

@@ -83,7 +83,6 @@ TEST_CASE("nobody is told to do what the run does already") {
       {Family::communication, Cause::none, "overlap it"},
       {Family::communication, Cause::none, "heaviest groups stay inside a node"},
       {Family::straggler, Cause::none, "temperature, SM clock, power cap, ECC, Xid"},
-      {Family::straggler, Cause::none, "place communication-heavy ranks by topology"},
   };
   for (const Case& c : cases) {
     INFO(c.advice);
@@ -92,6 +91,10 @@ TEST_CASE("nobody is told to do what the run does already") {
     CHECK_FALSE(told(c.family, c.cause, does).empty());
   }
   CHECK(has(told(Family::stall, Cause::input, does), "more than the 4 loader workers"));
+  does.local_data = true;
+  does.prefetch = "8";
+  CHECK_FALSE(has(told(Family::stall, Cause::input, does), "local disk"));
+  CHECK(has(told(Family::stall, Cause::input, does), "deeper prefetch than the 8 of now"));
   CHECK(has(told(Family::imbalance, Cause::none, none, Locality::all, Persistence::moving),
             "record forward and backward apart"));
   CHECK_FALSE(has(told(Family::imbalance, Cause::none, does, Locality::all, Persistence::moving),
@@ -111,16 +114,87 @@ TEST_CASE("full recomputation is named where kernels are slow") {
   CHECK(has(told(Family::single_gpu_efficiency, Cause::kernels, conditions), "recompute"));
 }
 
-TEST_CASE("only checks that the file does not hold are asked for") {
-  RunTimings run = example::bare_run();
-  for (RankInfo& rank : run.ranks) {
-    rank.telemetry.temperature_c = {60.0};
-    rank.telemetry.sm_clock_mhz = {1980.0};
-  }
-  const Conditions conditions = conditions_of(example::stalled_by_input(), run);
+TEST_CASE("only checks that neither the run nor the files beside it hold are asked for") {
+  Diagnosis diagnosis = example::stalled_by_input();
+  auto& measured = diagnosis.health.measured;
+  measured[static_cast<std::size_t>(HealthCheck::temperature)] = diagnosis.setup.recorded_ranks;
+  measured[static_cast<std::size_t>(HealthCheck::clock)] = diagnosis.setup.recorded_ranks;
+  measured[static_cast<std::size_t>(HealthCheck::ecc)] = diagnosis.setup.recorded_ranks - 1;
+  const Conditions conditions = conditions_of(diagnosis, example::bare_run());
   CHECK(conditions.unmeasured == std::vector<std::string>{"power cap", "ECC", "Xid"});
   CHECK(has(told(Family::straggler, Cause::none, conditions, Locality::rank),
             "look at rank 3 first: power cap, ECC, Xid"));
+  // Of the place itself: what its own health says, whatever the others lack.
+  HealthFact ecc;
+  ecc.check = HealthCheck::ecc;
+  ecc.stance = Stance::contradicts;
+  HealthFact clock;
+  clock.check = HealthCheck::clock;  // not measured
+  CHECK(conditions_for(conditions, {}, {ecc, clock}).unmeasured ==
+        std::vector<std::string>{"temperature", "SM clock", "power cap", "Xid"});
+}
+
+TEST_CASE("a place that stands still is not looked at as a slow GPU") {
+  Conditions conditions = conditions_for({}, {{FactKind::stall_excess, 0.3, 0.0, 40, 40, ""}}, {});
+  std::string text = told(Family::straggler, Cause::none, conditions, Locality::rank);
+  CHECK(has(text, "loader's next() on rank 3"));
+  CHECK(has(text, "host of rank 3"));
+  CHECK(has(text, "its workers"));
+  CHECK_FALSE(has(text, "temperature"));
+  conditions.loader_workers = "8";
+  CHECK_FALSE(has(told(Family::straggler, Cause::none, conditions, Locality::rank), "its workers"));
+  text = told(Family::straggler, Cause::none, conditions, Locality::rank, Persistence::bursts);
+  CHECK(has(text, "checkpoint"));
+  CHECK(has(text, "Write asynchronously"));
+  CHECK(has(text, "garbage"));
+  conditions.async_checkpoint = true;
+  conditions.manual_gc = true;
+  text = told(Family::straggler, Cause::none, conditions, Locality::rank, Persistence::bursts);
+  CHECK(has(text, "checkpoint"));
+  CHECK_FALSE(has(text, "Write asynchronously"));
+  CHECK_FALSE(has(text, "garbage"));
+}
+
+TEST_CASE("where ranks lie is advice for transfer alone") {
+  Conditions conditions;
+  conditions.placement.emplace();
+  conditions.placement->needless.push_back(
+      {Axis::tp, false, false, 8, 2, {0, 1, 2, 3}, {"n0", "n1"}, 2, 1});
+  CHECK_FALSE(has(told(Family::straggler, Cause::none, conditions, Locality::rank), "cross nodes"));
+  CHECK_FALSE(has(told(Family::straggler, Cause::none, {}, Locality::rank), "topology"));
+  conditions.communication_heavy = true;
+  CHECK(has(told(Family::straggler, Cause::none, conditions, Locality::rank), "cross nodes"));
+  Diagnosis diagnosis = example::stalled_by_input();
+  CHECK_FALSE(conditions_of(diagnosis, example::bare_run()).communication_heavy);
+  diagnosis.findings[1].family = Family::communication;
+  diagnosis.findings[1].material = true;
+  CHECK(conditions_of(diagnosis, example::bare_run()).communication_heavy);
+}
+
+TEST_CASE("overlap is advised for what does not overlap yet") {
+  Conditions conditions;
+  conditions.gradients_overlap = true;
+  std::string text = told(Family::communication, Cause::none, conditions);
+  CHECK_FALSE(has(text, "gradient reduction"));
+  CHECK(has(text, "prefetch of sharded parameters"));
+  conditions.sharded = false;
+  text = told(Family::communication, Cause::none, conditions);
+  CHECK_FALSE(has(text, "parameters with"));
+  CHECK(has(text, "overlap already"));
+  conditions.sharded = true;
+  CHECK(has(told(Family::communication, Cause::none, conditions), "gathering of parameters"));
+  conditions.parameters_overlap = true;
+  conditions.bucket = "bucket_cap_mb 100";
+  text = told(Family::communication, Cause::none, conditions);
+  CHECK(has(text, "overlap already"));
+  CHECK(has(text, "bucket_cap_mb 100 now"));
+  CHECK_FALSE(has(text, "larger buckets"));
+}
+
+TEST_CASE("a run in fp8 against a peak of bf16 is told so before its kernels are blamed") {
+  CHECK(has(told(Family::single_gpu_efficiency, Cause::kernels, of_job({{"fp8", "hybrid"}})),
+            "--precision fp8"));
+  CHECK_FALSE(has(told(Family::single_gpu_efficiency, Cause::kernels, of_job({})), "fp8"));
 }
 
 TEST_CASE("groups that cross needlessly are named in the advice, with the exchange") {

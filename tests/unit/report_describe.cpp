@@ -92,6 +92,43 @@ TEST_CASE("mixed says both families with their places, evidence and owners") {
   CHECK(section.owner == "data; infrastructure");
 }
 
+TEST_CASE("every further culprit of the verdict's family stands on the screen, with its number") {
+  Diagnosis diagnosis = example::stalled_by_input();
+  diagnosis.findings.clear();
+  const auto add = [&](std::int64_t rank, double loss, bool material) {
+    Finding finding;
+    finding.family = Family::straggler;
+    finding.locality = Locality::rank;
+    finding.culprits.ranks = {rank};
+    finding.persistence = Persistence::steady;
+    finding.loss_seconds = loss;
+    finding.material = material;
+    finding.facts = {{FactKind::compute_excess, 7.0, 6.0, 40, 40, ""}};
+    diagnosis.findings.push_back(finding);
+  };
+  add(3, 2.0, true);
+  add(11, 1.0, true);
+  add(14, 0.2, false);   // small, but a culprit
+  add(15, 0.01, false);  // noise
+  diagnosis.verdict = {};
+  diagnosis.verdict.family = Family::straggler;
+  diagnosis.verdict.locality = Locality::rank;
+  diagnosis.verdict.culprits.ranks = {3};
+  std::vector<std::string> also = describe(diagnosis, example::bare_run()).also;
+  REQUIRE(also.size() == 2);
+  CHECK(also[0] ==
+        "straggler, rank 11, steady: 1.000 s a step; it computes 7.000 s, its peers 6.000 s");
+  CHECK_THAT(also[1], starts_with("straggler, rank 14, steady: 200.0 ms a step"));
+  for (std::int64_t rank = 20; rank < 28; ++rank) add(rank, 0.7, true);
+  also = describe(diagnosis, example::bare_run()).also;
+  REQUIRE(also.size() == 7);
+  CHECK(also.back() == "and 4 more: 2.800 s a step together");
+  // Mixed: the further places of both families.
+  diagnosis.verdict.family = Family::mixed;
+  diagnosis.verdict.families = {Family::straggler, Family::stall};
+  CHECK(describe(diagnosis, example::bare_run()).also.size() == 7);
+}
+
 TEST_CASE("an MFU over 1 is explained, likeliest first") {
   Diagnosis diagnosis = example::stalled_by_input();
   diagnosis.headline.mfu = 1.4;
