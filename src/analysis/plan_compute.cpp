@@ -292,7 +292,10 @@ void name_open(const PlanInput& input, const State& state, Plan& plan) {
     }
   }
   if (plan.needed != 1) return;
+  // A budget that is too small is there already.
+  const bool budget_in_vain = plan.least_cost.has_value();
   for (const PlanQuantity quantity : {tokens, gpus, seconds, mfu, gpu_seconds, cost, price}) {
+    if (quantity == cost && budget_in_vain) continue;
     if (!state.has(quantity) && settles(bit(quantity))) plan.settling.push_back(quantity);
   }
 }

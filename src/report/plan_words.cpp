@@ -188,6 +188,10 @@ void add_left_out(const PlanFindings& findings, std::vector<PlanLine>& left_out)
   }
   if (plan.energy_joules) {
     add("energy", "hosts, network, cooling; GPUs are taken at their power limit all the time");
+  } else if (plan.gpu_seconds && findings.peak) {
+    add("energy", findings.peak->chip != nullptr
+                      ? "all of it: no power limit of this chip is published"
+                      : "all of it: --peak names no chip, whose power limit it would take");
   }
   if (plan.cost) add("cost", "storage, network, people, and what failed experiments take");
   if (plan.variants.size() > 1) {

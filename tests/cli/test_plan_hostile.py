@@ -66,6 +66,7 @@ class FailingGpus(Plan):
         self.assertAlmostEqual(answer["plan"]["least_cost"], least, delta=1e-6 * least)
         self.assertAlmostEqual(gate["value"], least, delta=1e-6 * least)
         self.assertIn("does not hold", " ".join(answer["advice"]))
+        self.assertEqual(answer["plan"]["settled_by_any_of"], ["gpus", "seconds", "gpu_hours"])
         self.assertIn("open", answer["plan"]["status"])
 
     def test_a_budget_beside_a_deadline(self):
@@ -268,6 +269,13 @@ class Forms(Plan):
         for price in (b"\xff2/h", b"\xc3(2/h", b"\x802/h", "\u202e2/h".encode(), b"a\nb2/h"):
             result = self.mfu("plan", *WHOLE, "--price", price, "--json")
             self.assertEqual(result.returncode, 2, result.stdout[:200])
+
+
+    def test_energy_that_is_not_known_is_said_to_be(self):
+        for given in (["--chip", "tpu-v4"], ["--peak", "1P"]):
+            answer = self.answer("--params", "8B", *given, "--tokens", "1T", "--gpus", "8", "--mfu", "40%")
+            self.assertIsNone(answer["plan"]["energy_joules"])
+            self.assertIn("power limit", answer["left_out"]["energy"])
 
 
 class Contradictions(Plan):
