@@ -112,7 +112,8 @@ bool solve_gpus(const PlanInput& input, State& state) {
         most_gpus_at(useful / state.at(gpu_seconds), *input.failures);
     if (!found) {
       const double best = goodput_of(*input.failures, 1.0).useful;
-      state.no_gpus_suffice = !(best > 0.0);
+      constexpr double kNothing = 1e-9;  // of the time: no answer is worth its digits
+      state.no_gpus_suffice = !(best > kNothing);
       if (state.no_gpus_suffice) return false;
       state.least_gpu_seconds = useful / best;
       state.least_from = work;

@@ -69,6 +69,11 @@ class FailingGpus(Plan):
         self.assertEqual(answer["plan"]["settled_by_any_of"], ["gpus", "seconds", "gpu_hours"])
         self.assertIn("open", answer["plan"]["status"])
 
+    def test_one_gpu_that_always_fails(self):
+        for given in (["--gpu-hours", "600k"], ["--price", "2/h", "--budget", "1M"]):
+            self.assert_refused(self.mfu("plan", *WORK, *given, "--mtbf", "1s/gpu", *FAILURES[2:]),
+                                "more of them fail more often")
+
     def test_a_budget_beside_a_deadline(self):
         forward = self.plan(*WORK, "--gpus", "512", "--price", "2/h", *FAILURES)
         cost, days = forward["cost"], forward["seconds"] / 86400
