@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "mfu/plan_report.hpp"
+#include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "mfu/version.hpp"
 #include "options.hpp"
@@ -25,6 +26,8 @@ struct PlanCommandText {
   OutputText output;
   bool verbose = false;
 };
+
+constexpr double kMostPoints = 5e6;  // rows: some 300 MB of JSON
 
 double steps_of(const Portion& portion, double steps) {
   return portion.steps ? *portion.steps : std::round(*portion.share * steps);
@@ -90,12 +93,15 @@ std::optional<ScheduleInput> schedule_of(const PlanQuestion& question, const Pla
   }
   schedule.peak_rate = asked.peak_rate;
   const std::optional<double>& params = question.input.params;
-  if (!schedule.peak_rate && params) schedule.peak_rate = gpt3_rate(*params);
+  // The table is of pre-training.
+  if (!schedule.peak_rate && params && findings.trainable == Trainable::all)
+    schedule.peak_rate = gpt3_rate(*params);
   return schedule;
 }
 
 void find_optimal(const PlanQuestion& question, PlanFindings& findings) {
   const Plan& plan = findings.plan;
+  if (findings.trainable != Trainable::all) return;
   const std::optional<double>& params = question.input.params;
   // Size and tokens trade at 6 N D, whatever the convention counts beside it.
   std::optional<double> budget = plan.total_flops;
@@ -106,6 +112,9 @@ void find_optimal(const PlanQuestion& question, PlanFindings& findings) {
 
 void find_batch(const PlanQuestion& question, PlanFindings& findings) {
   if (!findings.batch_asked) return;
+  // The law from the loss is of pre-training, and without a backward pass there is no noise at all.
+  if (findings.trainable == Trainable::none) return;
+  if (findings.trainable == Trainable::lora && !question.batch.noise_scale) return;
   BatchInput batch = question.batch;
   batch.tokens = findings.plan.tokens;
   batch.gpus = findings.plan.gpus;
@@ -133,8 +142,10 @@ void judge_limits(Report& report, const PlanFindings& findings) {
     judge("deadline", findings.deadline_text, plan.seconds, long_time_text(*plan.seconds),
           plan.deadline_taken, plan.late.has_value() || plan.impossible);
   }
-  if (plan.input.budget && plan.cost) {
-    judge("budget", findings.budget_text, plan.cost, money_text(*plan.cost, findings.currency),
+  if (const std::optional<double>& cost = plan.cost ? plan.cost : plan.least_cost;
+      plan.input.budget && cost) {
+    const std::string text = money_text(*cost, findings.currency);
+    judge("budget", findings.budget_text, cost, plan.cost ? text : text + " at least",
           plan.budget_taken, plan.dear.has_value() || plan.impossible);
   }
 }
@@ -158,9 +169,18 @@ int run_plan(const CLI::App& command, const PlanCommandText& text) {
     findings.schedule = schedule_of(question, findings, problems);
     problems.throw_if_any();
     findings.rate_given = question.schedule->peak_rate.has_value();
-    constexpr double kMostPoints = 5e6;
-    findings.schedule_points = question.schedule->points.value_or(
-        static_cast<std::size_t>(std::min(findings.schedule->steps, kMostPoints)));
+    if (!question.schedule->points && findings.schedule->steps > kMostPoints) {
+      problems.add(Error(ErrorKind::usage,
+                         fmt::format("all {} steps are more rows than a file should hold",
+                                     format_grouped(findings.schedule->steps)),
+                         at("--points"),
+                         fmt::format("{} at most: --points 100000 has every {}th step or so",
+                                     format_grouped(kMostPoints),
+                                     format_grouped(std::round(findings.schedule->steps / 1e5)))));
+      problems.throw_if_any();
+    }
+    findings.schedule_points =
+        question.schedule->points.value_or(static_cast<std::size_t>(findings.schedule->steps));
   }
   Report report;
   report.tool_version = std::string(version());

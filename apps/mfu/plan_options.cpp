@@ -88,6 +88,7 @@ double loss_value(const std::string& text, std::string_view option) {
 }
 
 double whole_run_tokens(const std::string& text, std::string_view option) {
+  refuse_comma_and_scale(text, option);
   const double tokens = parse_large(text, option);
   constexpr double kLeast = 1e4;  // one sequence of a short context is no training run
   if (tokens >= kLeast) return tokens;
@@ -98,6 +99,28 @@ double whole_run_tokens(const std::string& text, std::string_view option) {
 Error requires_option(std::string_view option, std::string_view needed, std::string_view hint) {
   return Error(ErrorKind::insufficient, fmt::format("needs {}", needed), at(option),
                std::string(hint));
+}
+
+// A comma and a scale: where the comma is the decimal point, 2,664M is a thousandth of what it is
+// elsewhere.
+double plain_large(const std::string& text, std::string_view option) {
+  refuse_comma_and_scale(text, option);
+  return parse_large(text, option);
+}
+
+constexpr double kAnySize = 1e9;
+
+// A convention that needs more of the model than was given says how to go on without.
+FlopCount counted(const ModelShape& model, const Work& work, const CalcInput& calc) {
+  try {
+    return count_flops(model, work, *calc.convention, calc.switches);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::insufficient) throw;
+    throw Error(error.kind(), error.message(), at("--convention"),
+                calc.model ? "6n needs the parameters alone"
+                           : "--model gives the shape (and --seq-len the length); without one only "
+                             "6 N D can be counted: --convention 6n");
+  }
 }
 
 // FLOPs a token and N, under the convention.
@@ -117,17 +140,23 @@ void count_work(const CalcInput& calc, PlanQuestion& question, Problems& problem
     if (!about.params) about.params = calc.params;
   }
   question.input.params = about.active_params;
-  if (problems.any() || calc.convention == nullptr || (!calc.model && !calc.params)) return;
+  if (problems.any() || calc.convention == nullptr) return;
+  about.trainable = calc.switches.trainable.value_or(
+      calc.convention->defaults.trainable.value_or(Trainable::all));
   problems.attempt([&] {
-    const FlopCount count = count_flops(calc.model.value_or(ModelShape{}),
-                                        Work{calc.seq_len.value_or(0.0), calc.lengths, calc.params},
-                                        *calc.convention, calc.switches);
+    const bool modelled = calc.model || calc.params;
+    // Without a model, N is of no size in particular: what needs no more than N can still be named,
+    // with its switches.
+    const FlopCount count = counted(calc.model.value_or(ModelShape{}),
+                                    Work{calc.seq_len.value_or(0.0), calc.lengths,
+                                         modelled ? calc.params : std::optional<double>(kAnySize)},
+                                    calc);
     if (!count.model_flops) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("{} counts hardware FLOPs: no MFU goes with it", calc.convention->id),
                   at("--convention"), "6n is what compute budgets are quoted in");
     }
-    question.input.flops_per_token = count.model_flops;
+    if (modelled) question.input.flops_per_token = count.model_flops;
     about.settings = count.settings;
   });
 }
@@ -202,7 +231,7 @@ void parse_batch_part(const PlanText& text, const CalcInput& calc, PlanQuestion&
                       Problems& problems) {
   Taking taking(problems);
   BatchInput& batch = question.batch;
-  taking.take(text.noise_scale, "--noise-scale", batch.noise_scale, parse_large);
+  taking.take(text.noise_scale, "--noise-scale", batch.noise_scale, plain_large);
   taking.take(text.noise_scale_loss, "--noise-scale-loss", batch.noise_scale_loss, loss_value);
   taking.take(text.loss, "--loss", batch.loss, loss_value);
   if (!text.batch_law.empty()) {
@@ -345,7 +374,7 @@ PlanQuestion parse_plan(const PlanText& text, Problems& problems, Notes& notes) 
   taking.take(text.deadline, "--deadline", input.deadline_s, parse_long_time);
   taking.take(text.gpu_hours, "--gpu-hours", input.gpu_seconds,
               [](const std::string& value, std::string_view option) {
-                return 3600.0 * parse_large(value, option);
+                return 3600.0 * plain_large(value, option);
               });
   question.findings.deadline_text = text.deadline;
   question.findings.budget_text = text.budget;
@@ -361,6 +390,10 @@ PlanQuestion parse_plan(const PlanText& text, Problems& problems, Notes& notes) 
   parse_batch_part(text, calc, question, problems);
   parse_schedule_part(text, question, problems);
   count_work(calc, question, problems);
+  if (question.schedule && question.findings.trainable == Trainable::none) {
+    problems.add(Error(ErrorKind::usage, "forward passes only have no learning rate",
+                       at("--schedule"), "leave out --schedule, or --trainable none"));
+  }
   return question;
 }
 

@@ -73,6 +73,8 @@ struct LongUnit {
   double seconds;
 };
 constexpr double kDay = 86400.0;
+constexpr double kMostPercent = 100.0;
+constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::array kLongUnits{LongUnit{"d", kDay},
                                 LongUnit{"day", kDay},
                                 LongUnit{"days", kDay},
@@ -83,7 +85,43 @@ constexpr std::array kLongUnits{LongUnit{"d", kDay},
                                 LongUnit{"year", 365.25 * kDay},
                                 LongUnit{"years", 365.25 * kDay}};
 
+// A sign of money, or three capitals; nothing names none. Other bytes would go to every screen.
+bool names_currency(std::string_view text) {
+  constexpr std::string_view kLatin = "\xC2\xA3 \xC2\xA5";  // pound, yen
+  if (text.empty() || text == "$") return true;
+  if (text.size() == 2) return text[0] == '\xC2' && kLatin.find(text) != kNone;
+  if (text.size() != 3) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  // U+20A0 to U+20CF are signs of money.
+  const bool sign = byte(0) == 0xE2 && ((byte(1) == 0x82 && byte(2) >= 0xA0 && byte(2) <= 0xBF) ||
+                                        (byte(1) == 0x83 && byte(2) >= 0x80 && byte(2) <= 0x8F));
+  return sign || std::all_of(text.begin(), text.end(), capital);
+}
+
 }  // namespace
+
+void refuse_comma_and_scale(std::string_view text, std::string_view option) {
+  text = trimmed(text);
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto scale = [](char c) { return std::string_view("kKMGBTP").find(c) != kNone; };
+  const std::size_t comma = text.find_first_of(",_");
+  if (comma == std::string_view::npos || text.find_first_of(",_", comma + 1) != kNone) return;
+  const std::size_t end = text.find_first_not_of("0123456789", comma + 1);
+  if (end == std::string_view::npos || end != comma + 4 || comma == 0 || !digit(text[comma - 1])) {
+    return;
+  }
+  const std::string_view unit = trimmed(text.substr(end));
+  if (unit.empty() || !scale(unit.front())) return;
+  const std::size_t begin = text.find_first_of("0123456789");
+  const std::string_view before = text.substr(begin, comma - begin);
+  const std::string_view after = text.substr(comma + 1, 3);
+  const char letter = unit.front();
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {}{}{} or {}.{}{}?", shown(text), before, after, letter, before,
+                          after, letter),
+              at(option), "a comma and a scale do not go together: write one of the two");
+}
 
 double parse_long_time(const std::string& text, std::string_view option) {
   const Split parts = split(text);
@@ -116,6 +154,7 @@ double parse_long_time(const std::string& text, std::string_view option) {
 }
 
 Money parse_money(const std::string& text, std::string_view option) {
+  refuse_comma_and_scale(text, option);
   Money money;
   std::string_view rest = trimmed(text);
   const std::size_t begin = static_cast<std::size_t>(
@@ -148,16 +187,8 @@ Money parse_money(const std::string& text, std::string_view option) {
                        : prefix == "B"                ? 1e9
                                                       : 1.0;
   const bool known = std::find(kPrefixes.begin(), kPrefixes.end(), prefix) != kPrefixes.end();
-  const auto all = [&money](const auto& is) {
-    return std::all_of(money.currency.begin(), money.currency.end(), is);
-  };
   // A sign, or the three capitals of a code: T or MM is a scale that is not known.
-  const bool sign =
-      all([](char c) { return c == '$' || static_cast<unsigned char>(c) >= 0x80; }) ||
-      (money.currency.size() == 3 && all([](char c) { return c >= 'A' && c <= 'Z'; }));
-  if (parsed.status != DecimalStatus::ok || !known || !sign || money.currency.size() > 4) {
-    throw error;
-  }
+  if (parsed.status != DecimalStatus::ok || !known || !names_currency(money.currency)) throw error;
   money.amount = parsed.value * scale;
   if (money.amount > 0.0 && std::isfinite(money.amount)) return money;
   throw Error(ErrorKind::usage,
@@ -209,18 +240,42 @@ Portion parse_portion(const std::string& text, std::string_view option) {
   const auto [number, unit] = split(text);
   const Decimal parsed = parse_decimal(number);
   const bool steps = unit == "steps" || unit == "step";
-  if (parsed.status == DecimalStatus::ok && (steps || (unit.empty() && parsed.value > 1.0))) {
-    if (!steps) {
-      throw Error(ErrorKind::usage, fmt::format("{0} steps or {0}%?", trimmed(text)), at(option),
-                  fmt::format("write \"{0} steps\" or {0}%", trimmed(text)));
+  const bool number_alone = parsed.status == DecimalStatus::ok && unit.empty();
+  if (number_alone && parsed.value > 1.0) {
+    const std::string_view given = trimmed(text);
+    const bool whole = std::floor(parsed.value) == parsed.value;
+    if (whole && parsed.value > kMostPercent) {
+      throw Error(ErrorKind::usage, fmt::format("{} of what?", given), at(option),
+                  fmt::format("write \"{} steps\", or a share of the steps: 1%", given));
     }
+    throw Error(
+        ErrorKind::usage,
+        whole ? fmt::format("{0} steps or {0}%?", given) : fmt::format("{} of what?", given),
+        at(option),
+        whole ? fmt::format("write \"{0} steps\" or {0}%", given)
+              : "write a share of the steps, 1%, or \"2000 steps\"");
+  }
+  // A share of 1 is nobody's; one step may be somebody's.
+  if (number_alone && parsed.value == 1.0) {
+    throw Error(ErrorKind::usage, "1 step or 1%?", at(option), "write \"1 step\" or 1%");
+  }
+  if (parsed.status == DecimalStatus::ok && steps) {
     if (parsed.value < 0.0 || std::floor(parsed.value) != parsed.value) {
       throw Error(ErrorKind::usage, fmt::format("{} is no number of steps", shown(text)),
                   at(option), "steps are whole");
     }
     return {{}, parsed.value};
   }
-  return {parse_ratio(std::string(trimmed(text)), option), {}};
+  try {
+    return {parse_ratio(std::string(trimmed(text)), option), {}};
+  } catch (const Error& error) {
+    // "2k", "375M tokens", "30d": what a ratio's hint would not help.
+    throw Error(error.kind(),
+                unit.empty() || unit == "%"
+                    ? error.message()
+                    : fmt::format("{} is neither a share nor steps", shown(trimmed(text))),
+                at(option), "write a share of the steps, 1%, or \"2000 steps\"");
+  }
 }
 
 double parse_learning_rate(const std::string& text, std::string_view option) {

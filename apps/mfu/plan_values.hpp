@@ -14,6 +14,9 @@ namespace mfu::app {
 // As parse_seconds(), and days, weeks and years: "30d", "2.5 days", "6w", "5y". More than 0.
 [[nodiscard]] double parse_long_time(const std::string& text, std::string_view option);
 
+// "2,664M" is 2.664 billion to one and 2.664 million to another. Every other number passes.
+void refuse_comma_and_scale(std::string_view text, std::string_view option);
+
 struct Money {
   double amount = 0.0;
   std::string currency;  // "$", "EUR"; empty: not named

@@ -35,14 +35,14 @@ struct Goodput {
   double job_mtbf_s = 0.0;
   double interval_s = 0.0;   // that was used
   double young_s = 0.0;      // sqrt(2 d M), Young 1974
-  double daly_s = 0.0;       // Daly 2006, equation 37: of higher order
+  double daly_s = 0.0;       // Daly 2006: of higher order
   double useful = 0.0;       // the goodput
   double checkpoints = 0.0;  // writing them
   double redone = 0.0;       // steps lost since the last checkpoint, and checkpoints cut short
   double restarts = 0.0;
 };
 
-// Daly 2006, equation 20: M exp(R/M) (exp((t+d)/M) - 1) of wall time for t of step time. Exact for
+// Daly 2006: M exp(R/M) (exp((t+d)/M) - 1) of wall time for t of step time. Exact for
 // failures at a constant rate, also during checkpoints and restarts. `gpus` counts where the rate
 // is per GPU. A rate that lets nothing through has useful = 0.
 [[nodiscard]] Goodput goodput_of(const FailureRate& rate, double gpus);
@@ -80,6 +80,7 @@ struct PlanContradiction {
   double given = 0.0;
   double follows = 0.0;            // from the others
   std::vector<PlanQuantity> from;  // the given ones that it follows from
+  bool follows_at_least = false;   // `follows` is the least that the others allow
 };
 
 // The same work in another way: one change against the plan.
@@ -132,7 +133,14 @@ struct Plan {
   std::optional<PlanRemedies> dear;     // the budget does not hold: tokens and mfu only
   bool impossible = false;              // an MFU over 1 would be needed
   bool no_gpus_suffice = false;         // failures per GPU: no number of GPUs is fast enough
-  bool overflow = false;                // a result is larger than a number can hold
+  // Failures per GPU: `gpus` is what the GPU-seconds are enough for, since more of them lose more.
+  bool gpus_at_most = false;
+  // Failures per GPU: this many take the same time as well, since they lose so much more. `gpus`
+  // are the fewest.
+  std::optional<double> gpus_too;
+  // Failures per GPU: what one GPU, which loses least, costs. Where that is over the budget.
+  std::optional<double> least_cost;
+  bool overflow = false;  // a result is larger than a number can hold
 };
 
 // No large run has published a higher MFU: beyond this, twice the MFU is no way out.
@@ -195,7 +203,7 @@ enum class BatchLaw {
   inverse_loss,  // rule of thumb: as 1/L; needs a measured batch at a known loss
 };
 [[nodiscard]] std::string_view to_string(BatchLaw law) noexcept;
-inline constexpr double kKaplanBatchTokens = 2e8;  // B*, Kaplan et al. 2020, equation 5.3
+inline constexpr double kKaplanBatchTokens = 2e8;  // B*, Kaplan et al. 2020
 inline constexpr double kKaplanBatchPower = 0.21;  // alpha_B
 
 struct BatchInput {

@@ -24,6 +24,8 @@ struct PlanFindings {
   std::optional<double> active_params;  // of these, what one token goes through
   const Convention* convention = nullptr;
   std::string settings;  // its switches
+  // Not all: fine-tuning or inference, of which rules of pre-training say nothing.
+  Trainable trainable = Trainable::all;
   std::optional<PeakUsed> peak;
   std::optional<double> seq_len;
   std::optional<double> tokens_per_step;
@@ -69,6 +71,7 @@ struct PlanSection {
   std::vector<std::string> advice;
   std::vector<PlanLine> left_out;  // what each part of the answer does not hold
   std::string open_text;           // what is not determined, and what would settle it; else empty
+  std::string optimal_missing;     // why no size and tokens are judged; else empty
   std::string batch_missing;       // why there is no critical batch; else empty
   std::vector<SchedulePoint> schedule;  // for programs
 };

@@ -35,6 +35,11 @@ struct State {
   std::array<unsigned, kPlanQuantities> from{};  // the inputs that it follows from
   unsigned known = 0;
   bool no_gpus_suffice = false;
+  bool gpus_at_most = false;
+  std::optional<double> gpus_too;
+  // The GPU-seconds that one GPU takes: more than those that are known, so no number of GPUs does.
+  std::optional<double> least_gpu_seconds;
+  unsigned least_from = 0;
 
   [[nodiscard]] bool has(PlanQuantity quantity) const { return (known & bit(quantity)) != 0; }
   [[nodiscard]] double at(PlanQuantity quantity) const { return value[index(quantity)]; }
@@ -92,20 +97,40 @@ bool solve(State& state, const Product& product, double constant) {
   return true;
 }
 
-// The number of GPUs out of tokens, time and MFU, where their failures depend on it.
+// The number of GPUs, where their failures depend on it: out of tokens, MFU and time, or
+// GPU-seconds.
 bool solve_gpus(const PlanInput& input, State& state) {
   if (!goodput_needs_gpus(input) || !input.flops_per_token || !input.peak_flops) return false;
-  if (state.has(gpus) || state.has(gpu_seconds) || state.no_gpus_suffice) return false;
-  if (!state.has(tokens) || !state.has(mfu) || !state.has(seconds)) return false;
-  const double useful = *input.flops_per_token * state.at(tokens) /
-                        (*input.peak_flops * state.at(mfu)) / state.at(seconds);
-  const std::optional<double> found = gpus_for(useful, input);
+  if (state.has(gpus) || !state.has(tokens) || !state.has(mfu)) return false;
+  const unsigned work = state.from[index(tokens)] | state.from[index(mfu)];
+  // GPU-seconds without failures.
+  const double useful =
+      *input.flops_per_token * state.at(tokens) / (*input.peak_flops * state.at(mfu));
+  if (state.has(gpu_seconds)) {
+    if (state.least_gpu_seconds || state.no_gpus_suffice) return false;
+    const std::optional<double> found =
+        most_gpus_at(useful / state.at(gpu_seconds), *input.failures);
+    if (!found) {
+      const double best = goodput_of(*input.failures, 1.0).useful;
+      constexpr double kNothing = 1e-9;  // of the time: no answer is worth its digits
+      state.no_gpus_suffice = !(best > kNothing);
+      if (state.no_gpus_suffice) return false;
+      state.least_gpu_seconds = useful / best;
+      state.least_from = work;
+      return false;
+    }
+    state.set(gpus, *found, work | state.from[index(gpu_seconds)]);
+    state.gpus_at_most = true;
+    return true;
+  }
+  if (!state.has(seconds) || state.no_gpus_suffice) return false;
+  const std::optional<GpuCounts> found = gpus_for(useful / state.at(seconds), input);
   if (!found) {
     state.no_gpus_suffice = true;
     return false;
   }
-  state.set(gpus, *found,
-            state.from[index(tokens)] | state.from[index(mfu)] | state.from[index(seconds)]);
+  state.set(gpus, found->fewest, work | state.from[index(seconds)]);
+  state.gpus_too = found->most;
   return true;
 }
 
@@ -136,8 +161,10 @@ unsigned closure(const PlanInput& input, unsigned known) {
     one(kSpan);
     one(kMoney);
     if (!goodput_needs_gpus(input) || (known & bit(gpus)) != 0) one(kWork);
-    const unsigned needed = bit(tokens) | bit(mfu) | bit(seconds);
-    if ((known & needed) == needed && (known & bit(gpus)) == 0) {
+    const unsigned work = bit(tokens) | bit(mfu);
+    // As solve_gpus().
+    const unsigned length = bit(seconds) | (goodput_needs_gpus(input) ? bit(gpu_seconds) : 0U);
+    if ((known & work) == work && (known & length) != 0 && (known & bit(gpus)) == 0) {
       known |= bit(gpus);
       found = true;
     }
@@ -175,6 +202,11 @@ State solve_with_limits(const PlanInput& input, Plan& plan) {
     paid.give(cost, input.budget);
     propagate(input, paid);
   }
+  if (by_money && !by_time && paid.least_gpu_seconds) {
+    // Judged, as a limit that was not needed is.
+    plan.least_cost = *paid.least_gpu_seconds * paid.at(price);
+    return exact;
+  }
   if (by_time && by_money) {
     if (!timed.has(cost)) {
       // Each says something of its own.
@@ -192,6 +224,24 @@ State solve_with_limits(const PlanInput& input, Plan& plan) {
   plan.deadline_taken = by_time;
   plan.budget_taken = by_money && !by_time;
   return by_time ? timed : paid;
+}
+
+std::vector<PlanQuantity> quantities_in(unsigned set) {
+  std::vector<PlanQuantity> all;
+  for (std::size_t i = 0; i < kPlanQuantities; ++i) {
+    if ((set >> i & 1U) != 0) all.push_back(quantity_at(i));
+  }
+  return all;
+}
+
+// GPU-seconds, given or paid for, that not even one GPU can do with.
+void find_too_few(const State& state, Plan& plan) {
+  if (!state.least_gpu_seconds) return;
+  const bool paid = state.from[index(gpu_seconds)] != bit(gpu_seconds);
+  const PlanQuantity doubted = paid ? cost : gpu_seconds;
+  const double scale = paid ? state.at(price) : 1.0;
+  plan.contradictions.push_back({doubted, state.at(doubted), *state.least_gpu_seconds * scale,
+                                 quantities_in(state.least_from | (paid ? bit(price) : 0U)), true});
 }
 
 void find_contradictions(const PlanInput& input, const State& state, Plan& plan) {
@@ -216,11 +266,8 @@ void find_contradictions(const PlanInput& input, const State& state, Plan& plan)
     if (!without.has(doubted)) continue;
     const double follows = without.at(doubted);
     if (std::fabs(follows / given - 1.0) <= kPlanAgreement) continue;
-    PlanContradiction found{doubted, given, follows, {}};
-    for (std::size_t i = 0; i < kPlanQuantities; ++i) {
-      if ((without.from[index(doubted)] >> i & 1U) != 0) found.from.push_back(quantity_at(i));
-    }
-    plan.contradictions.push_back(std::move(found));
+    plan.contradictions.push_back(
+        {doubted, given, follows, quantities_in(without.from[index(doubted)])});
     return;
   }
 }
@@ -246,7 +293,10 @@ void name_open(const PlanInput& input, const State& state, Plan& plan) {
     }
   }
   if (plan.needed != 1) return;
+  // A budget that is too small is there already.
+  const bool budget_in_vain = plan.least_cost.has_value();
   for (const PlanQuantity quantity : {tokens, gpus, seconds, mfu, gpu_seconds, cost, price}) {
+    if (quantity == cost && budget_in_vain) continue;
     if (!state.has(quantity) && settles(bit(quantity))) plan.settling.push_back(quantity);
   }
 }
@@ -285,8 +335,8 @@ void add_variants(Plan& plan) {
     const double target = *input.target_mfu;
     add(Change::target_mfu, target, count);
     const double useful = count * plan.goodput.value_or(1.0) * target / now;
-    if (const std::optional<double> more = gpus_for(useful, input)) {
-      add(Change::target_by_gpus, now, *more);
+    if (const std::optional<GpuCounts> more = gpus_for(useful, input)) {
+      add(Change::target_by_gpus, now, more->fewest);
     }
   } else if (now + 0.01 <= 1.0) {
     add(Change::point_of_mfu, now + 0.01, count);
@@ -307,15 +357,16 @@ void add_remedies(Plan& plan) {
     late.mfu = scaled(plan.mfu, *plan.seconds / *input.deadline_s);
     late.tokens = scaled(plan.tokens, *input.deadline_s / *plan.seconds);
     if (plan.mfu && plan.total_flops && input.peak_flops) {
-      late.gpus =
+      const std::optional<GpuCounts> found =
           gpus_for(*plan.total_flops / (*plan.mfu * *input.peak_flops) / *input.deadline_s, input);
+      if (found) late.gpus = found->fewest;
     }
     plan.late = late;
   }
-  if (input.budget && plan.cost && !holds(*plan.cost, *input.budget)) {
-    plan.dear = PlanRemedies{{},
-                             scaled(plan.mfu, *plan.cost / *input.budget),
-                             scaled(plan.tokens, *input.budget / *plan.cost)};
+  const std::optional<double>& spent = plan.cost ? plan.cost : plan.least_cost;
+  if (input.budget && spent && !holds(*spent, *input.budget)) {
+    plan.dear = PlanRemedies{
+        {}, scaled(plan.mfu, *spent / *input.budget), scaled(plan.tokens, *input.budget / *spent)};
   }
 }
 
@@ -382,6 +433,8 @@ Plan plan_compute(const PlanInput& input) {
   plan.input = input;
   const State state = solve_with_limits(input, plan);
   plan.no_gpus_suffice = state.no_gpus_suffice;
+  plan.gpus_at_most = state.gpus_at_most;
+  plan.gpus_too = state.gpus_too;
   plan.tokens = state.get(tokens);
   plan.gpus = state.get(gpus);
   plan.seconds = state.get(seconds);
@@ -396,6 +449,7 @@ Plan plan_compute(const PlanInput& input) {
     if (state.has(quantity) && !given.has(quantity)) plan.solved.push_back(quantity);
   }
   find_contradictions(input, state, plan);
+  find_too_few(state, plan);
   name_open(input, state, plan);
   add_figures(plan);
   plan.overflow = overflowed(plan);

@@ -8,12 +8,26 @@
 namespace mfu {
 namespace {
 
-// Daly 2006, equation 37: the best step time between checkpoints, to a high order in d/M.
+// Daly 2006: the best step time between checkpoints, to a high order in d/M.
 double daly_interval(double checkpoint_s, double mtbf_s) {
   if (checkpoint_s >= 2.0 * mtbf_s) return mtbf_s;
   const double half = checkpoint_s / (2.0 * mtbf_s);
   return std::sqrt(2.0 * checkpoint_s * mtbf_s) * (1.0 + std::sqrt(half) / 3.0 + half / 9.0) -
          checkpoint_s;
+}
+
+constexpr int kHalvings = 200;  // more than the digits of a double
+
+// Where `enough` turns, between a number of GPUs that is enough and one that is not: the last that
+// is.
+template <typename Enough>
+double border(double is, double is_not, const Enough& enough) {
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (is + is_not);
+    if (middle == is || middle == is_not) break;
+    (enough(middle) ? is : is_not) = middle;
+  }
+  return is;
 }
 
 }  // namespace
@@ -42,23 +56,23 @@ Goodput goodput_of(const FailureRate& rate, double gpus) {
   return found;
 }
 
-std::optional<double> gpus_for(double useful_gpus, const PlanInput& input) {
-  if (input.goodput) return useful_gpus / *input.goodput;
-  if (!input.failures) return useful_gpus;
+std::optional<GpuCounts> gpus_for(double useful_gpus, const PlanInput& input) {
+  if (input.goodput) return GpuCounts{useful_gpus / *input.goodput, {}};
+  if (!input.failures) return GpuCounts{useful_gpus, {}};
   const FailureRate& rate = *input.failures;
   const auto useful = [&](double gpus) { return gpus * goodput_of(rate, gpus).useful; };
   if (!rate.per_gpu) {
     const double goodput = goodput_of(rate, 1.0).useful;
-    return goodput > 0.0 ? std::optional(useful_gpus / goodput) : std::nullopt;
+    if (!(goodput > 0.0)) return {};
+    return GpuCounts{useful_gpus / goodput, {}};
   }
   // More GPUs fail more often: what they do together rises to one highest point and falls again.
-  // First that point, by golden section over the logarithm; then the rising side is halved.
+  // First that point, by golden section over the logarithm; then both sides are halved.
   constexpr double kMostOver = 1e6;
-  constexpr int kSteps = 200;  // more than the digits of a double
   const double golden = (std::sqrt(5.0) - 1.0) / 2.0;
   double low = std::log(useful_gpus);
   double high = low + std::log(kMostOver);
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kHalvings; ++i) {
     const double left = high - golden * (high - low);
     const double right = low + golden * (high - low);
     // Where both are 0, failures have won already: the highest point is below.
@@ -68,16 +82,34 @@ std::optional<double> gpus_for(double useful_gpus, const PlanInput& input) {
       low = left;
     }
   }
-  double most = std::exp(low);
-  double least = useful_gpus;  // goodput is 1 at most: fewer cannot do
-  if (useful(least) >= useful_gpus) return least;
-  if (useful(most) < useful_gpus) return {};
-  for (int i = 0; i < kSteps; ++i) {
-    const double middle = 0.5 * (least + most);
-    if (middle <= least || middle >= most) break;
-    (useful(middle) < useful_gpus ? least : most) = middle;
+  const double most = std::exp(low);
+  const auto enough = [&](double gpus) { return useful(gpus) >= useful_gpus; };
+  GpuCounts counts;
+  if (enough(useful_gpus)) {  // goodput is 1 at most: fewer cannot do
+    counts.fewest = useful_gpus;
+  } else if (enough(most)) {
+    counts.fewest = border(most, useful_gpus, enough);
+  } else {
+    return {};
   }
-  return most;
+  const double beyond = useful_gpus * kMostOver;
+  if (enough(most) && !enough(beyond)) counts.most = border(most, beyond, enough);
+  return counts;
+}
+
+std::optional<double> most_gpus_at(double goodput, const FailureRate& rate) {
+  const auto enough = [&](double gpus) { return goodput_of(rate, gpus).useful >= goodput; };
+  constexpr double kRounding = 1e-12;
+  if (!enough(1.0)) {
+    if (goodput_of(rate, 1.0).useful >= goodput * (1.0 - kRounding)) return 1.0;
+    return {};
+  }
+  double beyond = 2.0;
+  while (enough(beyond)) {
+    beyond *= 2.0;
+    if (!std::isfinite(beyond)) return {};
+  }
+  return border(beyond / 2.0, beyond, enough);
 }
 
 }  // namespace mfu

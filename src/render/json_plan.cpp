@@ -97,9 +97,12 @@ Json plan_of(const PlanSection& section) {
       {"step_seconds_total", number(plan.step_seconds)},
       {"gpu_hours", hours(plan.gpu_seconds)},
       {"gpus", number(plan.gpus)},
+      {"gpus_at_most", plan.gpus_at_most},
+      {"gpus_too", number(plan.gpus_too)},
       {"mfu", number(plan.mfu)},
       {"tokens", number(plan.tokens)},
       {"cost", number(plan.cost)},
+      {"least_cost", number(plan.least_cost)},
       {"price_per_gpu_hour", plan.price ? number(*plan.price * 3600.0) : Json(nullptr)},
       {"currency", text(section.findings.currency)},
       {"energy_joules", number(plan.energy_joules)},
@@ -117,6 +120,8 @@ Json plan_of(const PlanSection& section) {
     missing.reason(object, key, undetermined);
   }
   missing.reason(object, "unknown", "no quantity that was not given follows from the inputs");
+  missing.reason(object, "gpus_too", "no other number of GPUs takes the same time");
+  missing.reason(object, "least_cost", "the cost is known, or nothing bounds it");
   missing.reason(object, "cost", "no --price, --cost or --budget, or no GPU-hours");
   missing.reason(object, "price_per_gpu_hour", "no --price, and none follows");
   missing.reason(object, "currency", "the amounts were given without one");
@@ -209,6 +214,7 @@ void json_plan(Json& object, const PlanSection& section) {
   object["setup"] = setup_of(section);
   object["plan"] = plan_of(section);
   object["optimal"] = f.optimal ? optimal_of(*f.optimal) : Json(nullptr);
+  if (!section.optimal_missing.empty()) object["optimal_missing"] = section.optimal_missing;
   object["batch"] = batch_of(section);
   if (!f.batch) {
     object["batch_missing"] = section.batch_missing.empty()

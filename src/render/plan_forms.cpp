@@ -44,10 +44,14 @@ Gist plan_gist(const PlanSection& section) {
   };
   figure("plan_seconds", "time", plan.seconds, long_time_text(plan.seconds.value_or(0.0)),
          "Wall time of the run");
-  figure("plan_gpus", "GPUs", plan.gpus, format_grouped(std::ceil(plan.gpus.value_or(0.0) - 1e-9)),
-         "GPUs of the run");
-  figure("mfu_ratio", "MFU", plan.mfu, format_percent(plan.mfu.value_or(0.0), 2),
-         "Model FLOPs utilization, 0 to 1");
+  const double whole_gpus = plan.gpus_at_most ? std::floor(plan.gpus.value_or(0.0) * (1.0 + 1e-9))
+                                              : std::ceil(plan.gpus.value_or(0.0) * (1.0 - 1e-9));
+  figure("plan_gpus", "GPUs", plan.gpus, format_grouped(whole_gpus), "GPUs of the run");
+  // Over 1 it is no figure of a run: the answer and the status say so in words.
+  if (plan.mfu.value_or(0.0) <= 1.0) {
+    figure("mfu_ratio", "MFU", plan.mfu, format_percent(plan.mfu.value_or(0.0), 2),
+           "Model FLOPs utilization, 0 to 1");
+  }
   figure("plan_tokens", "tokens", plan.tokens, format_grouped(plan.tokens.value_or(0.0)),
          "Tokens of the run");
   if (plan.gpu_seconds) {
@@ -73,6 +77,12 @@ Gist plan_gist(const PlanSection& section) {
   setup("convention", "convention",
         f.convention != nullptr ? std::string(f.convention->id) : std::string());
   setup("fingerprint", "fingerprint", section.fingerprint);
+  for (const PlanLine& line : section.lines) {
+    if (line.label == "peak") gist.remarks.push_back({"peak", "peak", line.text});
+  }
+  for (const std::string* text : {&section.optimal_missing, &section.batch_missing}) {
+    if (!text->empty()) gist.remarks.push_back({"missing", "note", *text});
+  }
   for (const std::string& line : section.advice) {
     gist.remarks.push_back({"advice", "note", line});
   }

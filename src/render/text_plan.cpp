@@ -131,9 +131,10 @@ void text_plan(Screen& screen, const PlanSection& section) {
   if (!section.open_text.empty()) screen.wrapped(section.open_text, 2, Emphasis::blamed);
   labelled(screen, section.lines, kLabel);
   for (const PlanTable& table : section.tables) table_of(screen, section, table);
-  if (!section.batch_missing.empty()) {
+  for (const std::string* missing : {&section.optimal_missing, &section.batch_missing}) {
+    if (missing->empty()) continue;
     screen.blank();
-    screen.wrapped(section.batch_missing + ".", 2);
+    screen.wrapped(*missing + ".", 2);
   }
   if (!section.advice.empty()) screen.blank();
   for (const std::string& line : section.advice) screen.wrapped(line, 0);

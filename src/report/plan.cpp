@@ -76,8 +76,10 @@ Error contradiction_error(const PlanContradiction& found, std::string_view curre
   const bool limit = found.quantity == seconds || found.quantity == cost;
   return Error(
       ErrorKind::usage,
-      fmt::format("says {}, but {} give {}", value_text(found.quantity, found.given, currency),
-                  listed(from, "and"), value_text(found.quantity, found.follows, currency)),
+      fmt::format(
+          "says {}, but {} give {}{}", value_text(found.quantity, found.given, currency),
+          listed(from, "and"), value_text(found.quantity, found.follows, currency),
+          found.follows_at_least ? " at least, with one GPU: more of them fail more often" : ""),
       place,
       limit ? fmt::format("leave one of them out; a limit is written {}",
                           words_of(found.quantity).settles)
@@ -140,6 +142,8 @@ std::vector<std::string> headline_of(const PlanFindings& findings) {
   const auto add = [&](PlanQuantity quantity, const std::optional<double>& value) {
     if (!value) return;
     std::string text = value_text(quantity, *value, findings.currency);
+    if (quantity == gpus) text = plan_gpus_text(plan, *value) + " GPUs";
+    if (quantity == gpus && plan.gpus_at_most) text = "at most " + text;
     if (quantity == gpus && std::ceil(*value * (1.0 - 1e-9)) > *value * (1.0 + 1e-9) &&
         *value < 1e5) {
       text += fmt::format(" ({:.2f})", *value);
@@ -187,6 +191,12 @@ void add_lines(PlanSection& section) {
                              long_time_text(*plan.step_seconds),
                              long_time_text(*plan.seconds - *plan.step_seconds)));
   }
+  if (plan.gpus_at_most) {
+    line("GPUs", "more of them fail more often: these GPU-hours are enough for no more");
+  } else if (plan.gpus_too) {
+    line("GPUs", fmt::format("the fewest; {} take as long, since they fail more often",
+                             gpus_text(*plan.gpus_too)));
+  }
   if (plan.impossible && plan.seconds && plan.gpus) {
     line("peak",
          fmt::format("these GPUs at 100 % would take {}; {} of them would do at 100 %",
@@ -223,7 +233,10 @@ void add_limits(PlanSection& section) {
     section.advice.push_back(
         fmt::format("The budget of {} does not hold: {}. What would hold it, each alone: {}.",
                     money_text(*plan.input.budget, findings.currency),
-                    money_text(*plan.cost, findings.currency), remedies_text(*plan.dear, false)));
+                    plan.cost ? money_text(*plan.cost, findings.currency)
+                              : money_text(*plan.least_cost, findings.currency) +
+                                    " with one GPU, and more of them fail more often",
+                    remedies_text(*plan.dear, false)));
   }
 }
 
@@ -310,7 +323,20 @@ PlanSection describe_plan(PlanFindings findings) {
   if (plan.failures) section.tables.push_back(failures_table(f));
   if (f.optimal) section.tables.push_back(optimal_table(f));
   if (f.batch) section.tables.push_back(batch_table(f));
-  if (f.batch_asked && !f.batch) {
+  if (!f.optimal && f.trainable != Trainable::all) {
+    section.optimal_missing = fmt::format(
+        "No verdict on size and tokens: trainable={} is {}, and 20 tokens a parameter and the fits "
+        "of the loss are of pre-training",
+        f.trainable == Trainable::none ? "none" : "lora",
+        f.trainable == Trainable::none ? "forward passes only" : "fine-tuning of a trained model");
+  }
+  if (f.batch_asked && !f.batch && f.trainable == Trainable::none) {
+    section.batch_missing = "No critical batch: forward passes only have no gradient";
+  } else if (f.batch_asked && !f.batch && f.trainable == Trainable::lora) {
+    section.batch_missing =
+        "No critical batch: the law from the loss is of pre-training; for fine-tuning it needs "
+        "--noise-scale";
+  } else if (f.batch_asked && !f.batch) {
     section.batch_missing =
         "No critical batch: it needs --noise-scale, or a loss (--loss, or a model with tokens); "
         "inverse-loss needs --noise-scale with --noise-scale-loss";

@@ -58,7 +58,7 @@ PlanTable worth_table(const PlanFindings& findings) {
   table.heads = {"MFU", "GPUs", "time", "GPU-hours"};
   if (plan.cost) table.heads.emplace_back("cost");
   for (const PlanVariant& one : plan.variants) {
-    Row row{{variant_name(one.change), format_percent(one.mfu), gpus_text(one.gpus),
+    Row row{{variant_name(one.change), format_percent(one.mfu), plan_gpus_text(plan, one.gpus),
              long_time_text(one.seconds), hours_text(one.gpu_seconds)},
             one.change == Change::none};
     if (plan.cost) row.cells.push_back(one.cost ? money_text(*one.cost, findings.currency) : "-");
@@ -129,7 +129,7 @@ PlanTable failures_table(const PlanFindings& findings) {
       fmt::format("One failure of the job every {}", long_time_text(found.job_mtbf_s));
   if (rate.per_gpu && plan.gpus) {
     every += fmt::format(" (one GPU: every {}; {} GPUs)", long_time_text(rate.mtbf_s),
-                         gpus_text(*plan.gpus));
+                         plan_gpus_text(plan, *plan.gpus));
   }
   if (plan.seconds)
     every += fmt::format(": {} in the run", count_text(*plan.seconds / found.job_mtbf_s));
@@ -295,6 +295,13 @@ PlanTable schedule_table(const PlanFindings& findings) {
   const std::optional<double> params =
       findings.active_params ? findings.active_params : findings.params;
   if (!params) return table;
+  if (findings.trainable != Trainable::all) {
+    if (!schedule.peak_rate) {
+      table.remarks.emplace_back(
+          "No --peak-lr: published rates by size are of pre-training; shares of the peak only.");
+    }
+    return table;
+  }
   std::string near;
   for (const PublishedRate& row : rates_near(*params, 3)) {
     near += fmt::format("{}{} {}", near.empty() ? "" : ", ", row.model, rate_text(row.rate));

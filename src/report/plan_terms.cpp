@@ -35,7 +35,7 @@ constexpr std::array kTerms{
          "L = E + A/N^alpha + B/D^beta with E = 1.69, A = 406.4, B = 410.7, alpha = 0.34, beta = "
          "0.28; nats per token. Made from 70M to 16B parameters and 5B to 500B tokens. Its best "
          "size disagrees with the same paper's 20 tokens a parameter: see besiroglu-2024.",
-         "Hoffmann et al. 2022, arXiv:2203.15556, equation 10 (approach 3)"},
+         "Hoffmann et al. 2022, arXiv:2203.15556, approach 3"},
     Term{"besiroglu-2024", "parametric loss, fitted again",
          "The same form with E = 1.8172, A = 482.01, B = 2085.43, alpha = 0.3478, beta = 0.3658, "
          "from the points of the original figure; it agrees with 20 tokens a parameter.",
@@ -53,7 +53,7 @@ constexpr std::array kTerms{
     Term{"kaplan-2020", "critical batch from the loss, a power law",
          "B_crit = B* / L^(1/alpha_B) with B* = 2e8 tokens and alpha_B = 0.21. Made on WebText2 "
          "with its tokenizer: another text's loss is not on that scale.",
-         "Kaplan et al. 2020, arXiv:2001.08361, equations 1.4 and 5.3"},
+         "Kaplan et al. 2020, arXiv:2001.08361, section 5.1"},
     Term{"inverse-loss", "critical batch as 1/L, a rule of thumb",
          "B_crit grows as 1/L: a proportion without a constant, so it needs a measured noise scale "
          "and the loss that it was measured at. It grows far slower than kaplan-2020 (1/L^4.76).",
@@ -85,15 +85,18 @@ constexpr std::array kTerms{
          "job's mean time between failures, d the stop for a checkpoint, R the restart. The share "
          "is t over that. Exact where failures come at a constant rate. Leaves out slow nodes, "
          "failures that come together, and what an asynchronous checkpoint slows down.",
-         "Daly 2006, Future Generation Computer Systems 22, equation 20"},
+         "Daly 2006, A higher order estimate of the optimum checkpoint interval for restart dumps"},
     Term{
         "young-daly", "best interval between checkpoints",
         "Young: sqrt(2 d M). Daly: sqrt(2 d M) (1 + sqrt(d/2M)/3 + d/2M/9) - d for d < 2M, else M; "
         "it is the one that is used.",
-        "Young 1974, Communications of the ACM 17(9); Daly 2006, Future Generation Computer "
-        "Systems 22, equation 37"},
+        "Young 1974, A first order approximation to the optimum checkpoint interval; Daly 2006, A "
+        "higher order estimate of the optimum checkpoint interval for restart dumps"},
     Term{"mtbf", "mean time between failures",
          "Of one GPU (50000h/gpu: a job of G GPUs fails G times as often) or of the job (3h/job). "
+         "With "
+         "one of a GPU, GPU-hours say how many GPUs there can be, and two numbers of them take the "
+         "same time: the fewer are taken. "
          "Llama 3 405B: 419 unexpected interruptions in 54 days of 16,384 GPUs, which is 3.1 hours "
          "a job and 50,700 hours a GPU.",
          "Dubey et al. 2024, arXiv:2407.21783, section 3.3.4"},

@@ -89,6 +89,10 @@ std::string gpus_text(double gpus) {
   return format_grouped(std::ceil(gpus * (1.0 - 1e-9)));
 }
 
+std::string plan_gpus_text(const Plan& plan, double gpus) {
+  return plan.gpus_at_most ? gpus_text(std::floor(gpus * (1.0 + 1e-9))) : gpus_text(gpus);
+}
+
 std::string times_text(double factor) {
   return factor >= 1e6 ? scientific(factor, 1)
                        : fmt::format("{:.{}f}", factor, factor < 9.95 ? 1 : 0);
@@ -108,7 +112,11 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
   const Plan& plan = findings.plan;
   constexpr double kHighMfu = 0.60;
   constexpr double kLowMfu = 0.20;
-  if (plan.mfu && !plan.impossible && *plan.mfu > kHighMfu) {
+  // What large runs have published is of pre-training.
+  const bool pretraining = findings.trainable == Trainable::all;
+  if (!pretraining) {
+    // Nothing to hold it against.
+  } else if (plan.mfu && !plan.impossible && *plan.mfu > kHighMfu) {
     advice.push_back(fmt::format(
         "An MFU of {} is above what large runs have published (30 to 60 %): is the convention {} "
         "that of its source?",
@@ -126,7 +134,7 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
         format_percent(*plan.goodput)));
   }
   constexpr double kMostTokens = 1e14;  // the largest published sets hold some 4e13
-  if (plan.tokens && *plan.tokens > kMostTokens) {
+  if (pretraining && plan.tokens && *plan.tokens > kMostTokens) {
     advice.push_back(fmt::format("{} tokens are more than any published data set has.",
                                  amount_text(*plan.tokens)));
   }
@@ -154,7 +162,7 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
     advice.push_back(fmt::format("A decay over {} of the steps is unusual: 10 to 20 % is common.",
                                  format_percent(decay)));
   }
-  if (!schedule.peak_rate || !findings.rate_given || !findings.params) return;
+  if (!pretraining || !schedule.peak_rate || !findings.rate_given || !findings.params) return;
   const std::vector<PublishedRate> near = rates_near(*findings.params, published_rates().size());
   if (near.empty()) return;
   const auto [least, most] = std::minmax_element(
@@ -180,6 +188,10 @@ void add_left_out(const PlanFindings& findings, std::vector<PlanLine>& left_out)
   }
   if (plan.energy_joules) {
     add("energy", "hosts, network, cooling; GPUs are taken at their power limit all the time");
+  } else if (plan.gpu_seconds && findings.peak) {
+    add("energy", findings.peak->chip != nullptr
+                      ? "all of it: no power limit of this chip is published"
+                      : "all of it: --peak names no chip, whose power limit it would take");
   }
   if (plan.cost) add("cost", "storage, network, people, and what failed experiments take");
   if (plan.variants.size() > 1) {

@@ -14,8 +14,10 @@ namespace mfu {
 [[nodiscard]] std::string hours_text(double gpu_seconds);  // "175,634": GPU-hours
 [[nodiscard]] std::string count_text(double count);        // "11.2", "1,234"
 [[nodiscard]] std::string gpus_text(double gpus);          // "1,024"; "1,023.4 -> 1,024" apart
-[[nodiscard]] std::string times_text(double factor);       // "1.5", "12"
-[[nodiscard]] std::string rate_text(double rate);          // "3e-4"
+// The plan's own, or a multiple of them: whole ones, on the side on which the plan still holds.
+[[nodiscard]] std::string plan_gpus_text(const Plan& plan, double gpus);
+[[nodiscard]] std::string times_text(double factor);  // "1.5", "12"
+[[nodiscard]] std::string rate_text(double rate);     // "3e-4"
 
 [[nodiscard]] PlanTable worth_table(const PlanFindings& findings);
 [[nodiscard]] PlanTable failures_table(const PlanFindings& findings);

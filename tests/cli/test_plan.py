@@ -322,7 +322,7 @@ class Parts(Plan):
         base = [*WHOLE, "--steps", "1000"]
         for arguments, text in ((["--schedule", "cosine", "--warmup", "100%"], "--warmup"),
                                 (["--schedule", "cosine", "--warmup", "1000 steps"], "--warmup"),
-                                (["--schedule", "cosine", "--warmup", "2000"], "2000 steps or"),
+                                (["--schedule", "cosine", "--warmup", "2000"], "2000 steps"),
                                 (["--schedule", "cosine", "--warmup", "-1%"], "negative"),
                                 (["--schedule", "wsd", "--warmup", "50%", "--decay", "60%"], "--decay"),
                                 (["--schedule", "wsd", "--decay", "0%"], "--decay"),

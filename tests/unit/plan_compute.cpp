@@ -176,6 +176,20 @@ TEST_CASE("every unknown agrees with the forward plan to 1e-9") {
       CHECK(std::fabs(*of(back, unknown) / *of(whole, unknown) - 1.0) < 1e-9);
       CHECK(std::fabs(*back.seconds / *whole.seconds - 1.0) < 1e-9);
     }
+    // GPUs that fail: their number out of the GPU-hours, or the money.
+    if (round % 4 == 3) {
+      for (const PlanQuantity given : {gpu_seconds, cost}) {
+        PlanInput inverse = forward;
+        inverse.gpus.reset();
+        of(inverse, given) = of(whole, given);
+        const Plan back = mfu::plan_compute(inverse);
+        INFO("round " << round << ", GPUs by " << mfu::to_string(given));
+        REQUIRE(back.gpus);
+        CHECK(std::fabs(*back.gpus / *whole.gpus - 1.0) < 1e-9);
+        CHECK(std::fabs(*back.seconds / *whole.seconds - 1.0) < 1e-9);
+        CHECK(back.open.empty());
+      }
+    }
     // The deadline and the budget stand in for time and cost.
     PlanInput limited = forward;
     limited.gpus.reset();
@@ -230,7 +244,7 @@ TEST_CASE("GPU-hours alone determine the MFU, not the GPUs of failing GPUs") {
   input.failures = mfu::FailureRate{1e8, true, 60.0, 60.0, {}};
   const Plan plan = mfu::plan_compute(input);
   CHECK_FALSE(plan.mfu);
-  CHECK(plan.settling == std::vector{gpus, seconds});
+  CHECK(plan.settling == std::vector{gpus, seconds, mfu::PlanQuantity::mfu});
 }
 
 TEST_CASE("what is said twice must agree within 1 %") {

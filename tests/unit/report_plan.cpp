@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "mfu/plan_report.hpp"
@@ -84,6 +86,12 @@ TEST_CASE("every constant of a plan stands in explain, with a source") {
     if (!row.model.starts_with("GPT-3 ")) continue;
     CHECK_THAT(rates, contains(fmt::format("{} {:g}e-4", row.model.substr(6), row.rate * 1e4)));
   }
+  // Titles and years stand where they were looked up; numbers of equations were not.
+  for (const char* id : {"goodput", "young-daly", "kaplan-2020", "hoffmann-2022"}) {
+    for (const mfu::Item& item : mfu::explain_item(id).items) {
+      CHECK_THAT(item.source, !contains("equation"));
+    }
+  }
   for (const char* id :
        {"plan", "usual-mfu", "effective-compute", "energy-bound", "critical-batch", "noise-scale",
         "inverse-loss", "data-parallel-limit", "schedule", "goodput", "young-daly", "mtbf"}) {
@@ -108,17 +116,58 @@ TEST_CASE("answer first, every part with its table and what it leaves out") {
 }
 
 TEST_CASE("every screen keeps to its width") {
+  std::vector<PlanFindings> all{findings(), findings(), findings()};
+  all[1].trainable = mfu::Trainable::lora;
+  all[1].optimal.reset();
+  all[1].batch.reset();
+  all[2].plan.input.gpus.reset();
+  all[2].plan.input.gpu_seconds = 2.0 * *all[0].plan.gpu_seconds;
+  all[2].plan = mfu::plan_compute(all[2].plan.input);
+  for (PlanFindings& one : all) {
+    mfu::Report report;
+    report.command = "plan";
+    report.plan = mfu::describe_plan(std::move(one));
+    for (const int width : {46, 60, 80}) {
+      const std::string text = mfu::find_renderer("text").render(report, {width, false, false});
+      std::size_t begin = 0;
+      while (begin < text.size()) {
+        const std::size_t end = text.find('\n', begin);
+        CHECK(end - begin <= static_cast<std::size_t>(width));
+        begin = end + 1;
+      }
+    }
+  }
+}
+
+TEST_CASE("what is not pre-training gets no verdict of pre-training, and is told why") {
+  PlanFindings made = findings();
+  made.trainable = mfu::Trainable::lora;
+  made.optimal.reset();
+  made.batch.reset();
+  made.schedule->peak_rate.reset();
+  const PlanSection section = mfu::describe_plan(std::move(made));
+  CHECK_THAT(section.optimal_missing, contains("trainable=lora") && contains("pre-training"));
+  CHECK_THAT(section.batch_missing, contains("--noise-scale"));
+  for (const std::string& remark : table(section, "schedule").remarks) {
+    CHECK_THAT(remark, !contains("Llama"));
+  }
+}
+
+TEST_CASE("an MFU over 1 is no figure for machines, and says so for people") {
+  PlanFindings made = findings();
+  made.plan.input.mfu.reset();
+  made.plan.input.failures.reset();
+  made.plan.input.seconds = 1000.0;
+  made.plan = mfu::plan_compute(made.plan.input);
+  REQUIRE(made.plan.impossible);
   mfu::Report report;
   report.command = "plan";
-  report.plan = mfu::describe_plan(findings());
-  for (const int width : {46, 60, 80}) {
-    const std::string text = mfu::find_renderer("text").render(report, {width, false, false});
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-      const std::size_t end = text.find('\n', begin);
-      CHECK(end - begin <= static_cast<std::size_t>(width));
-      begin = end + 1;
-    }
+  report.plan = mfu::describe_plan(std::move(made));
+  CHECK(report.plan->status == "impossible");
+  for (const char* form : {"prom", "junit"}) {
+    const std::string text = mfu::find_renderer(form).render(report, {});
+    CHECK_THAT(text, !contains("utilization_ratio") && !contains("mfu_ratio"));
+    CHECK_THAT(text, contains("plan_gpus"));
   }
 }
 
