@@ -37,7 +37,8 @@ PUBLIC = {
     "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
     "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
-    "analyze": "analysis", "log_summary": "analysis",
+    "analyze": "analysis", "log_summary": "analysis", "compare": "analysis",
+    "history": "analysis", "references": "analysis",
     "calc": "analysis", "report": "report", "render": "render",
 }
 

@@ -432,6 +432,7 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run) {
   section.derived = certainty.derived;
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
+  section.spread = spread_of(section.diagnosis.terms);
   section.trace = describe_trace(run);
   section.replay = describe_replay(run, section.diagnosis);
   return section;
