@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "against_history.hpp"
 #include "base/nearest.hpp"
 #include "baseline.hpp"
 #include "calc_options.hpp"
 #include "commands.hpp"
-#include "log_input.hpp"
+#include "log_answer.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
@@ -35,6 +36,7 @@ struct LogText {
   std::vector<std::string> columns;
   bool tee = false;
   std::string max_step, max_regression, baseline;
+  AgainstText against;
   OutputText output;
   GateText gates;
   bool verbose = false;
@@ -118,7 +120,7 @@ LogSummaryOptions parse_summary(const LogText& text, Problems& problems) {
   return options;
 }
 
-LogLimits parse_limits(const LogText& text, Problems& problems) {
+LogLimits parse_limits(const LogText& text, bool against, Problems& problems) {
   LogLimits limits;
   if (!text.max_step.empty()) {
     problems.attempt([&] { limits.max_step = parse_seconds(text.max_step, "--max-step"); });
@@ -127,11 +129,16 @@ LogLimits parse_limits(const LogText& text, Problems& problems) {
     problems.attempt(
         [&] { limits.max_regression = parse_ratio(text.max_regression, "--max-regression"); });
   }
-  if (text.max_regression.empty() != text.baseline.empty()) {
+  const bool held = !text.baseline.empty() || against;
+  if (!text.baseline.empty() && against) {
+    problems.add(Error(ErrorKind::usage, "held against two things", at("--baseline"),
+                       "either --baseline FILE or --against history"));
+  } else if (text.max_regression.empty() ? !text.baseline.empty() : !held) {
     problems.add(Error(ErrorKind::usage,
                        text.baseline.empty() ? "held against what?" : "a baseline, and no limit",
                        at(text.baseline.empty() ? "--max-regression" : "--baseline"),
-                       "--max-regression 3% --baseline old.json go together"));
+                       "--max-regression 3% --baseline old.json go together, or with --against "
+                       "history"));
   }
   return limits;
 }
@@ -174,30 +181,6 @@ void prepare_tee(const LogText& text, LogReadOptions& reading,
   };
 }
 
-// What a step would cost at the peak: a first look at the usual step tells its MFU.
-std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, const TrainingLog& log,
-                                   const LogSummaryOptions& options) {
-  if (!gathered.input.peak) return {};
-  Notes unused;
-  const LogSummary summary = summarize(log, options, unused);
-  add_measurement(gathered, text, log, summary, unused);
-  const Calculation calculation = calculate_log(gathered, log, summary, unused);
-  const std::optional<double> mfu = calculation.mfu();
-  if (!mfu || *mfu > 1.0) return {};
-  return summary.median_cost * *mfu;
-}
-
-// What was broken off before it had anything to answer is no error to talk about.
-template <typename Work>
-auto quiet_if(bool interrupted, const Work& work) {
-  try {
-    return work();
-  } catch (const Error&) {
-    if (interrupted) throw Interrupted{};
-    throw;
-  }
-}
-
 // A live pipe that the user breaks off ends there; what was read is answered.
 TrainingLog read_live(const std::string& path, const LogReadOptions& options, Notes& notes,
                       bool& interrupted) {
@@ -226,7 +209,8 @@ int run_log(const CLI::App& command, const LogText& text) {
   }
   LogReadOptions reading = parse_reading(text, problems);
   LogSummaryOptions summing = parse_summary(text, problems);
-  const LogLimits limits = parse_limits(text, problems);
+  const bool against = parse_against(text.against, problems);
+  const LogLimits limits = parse_limits(text, against, problems);
   const GateLimits gates = parse_gates(text.gates, problems);
   const auto passed = std::make_shared<std::uint64_t>(0);
   prepare_tee(text, reading, passed, problems);
@@ -254,19 +238,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   Notes notes;
   bool interrupted = false;
   const TrainingLog log = read_live(text.files.front(), reading, notes, interrupted);
-  LogInput gathered = gather_log_input(text.calc, log, problems, notes);
-  problems.throw_if_any();
-  if (gathered.input.peak) summing.peak_flops = gathered.input.peak->flops;
-  LogSummary summary = quiet_if(interrupted, [&] {
-    summing.least_cost = cost_at_peak(gathered, text.calc, log, summing);
-    return summarize(log, summing, notes);
-  });
-  add_measurement(gathered, text.calc, log, summary, notes);
-  Calculation calculation = calculate_log(gathered, log, summary, notes);
-  if (!calculation.disagreements.empty()) {
-    for (const Error& problem : calc_problems(calculation)) problems.add(problem);
-    problems.throw_if_any();
-  }
+  LogAnswer answer = answer_log(log, text.calc, summing, problems, notes, interrupted);
 
   Report report;
   report.tool_version = std::string(version());
@@ -276,10 +248,12 @@ int run_log(const CLI::App& command, const LogText& text) {
   input.format = log.format;
   input.bytes = bytes_of(text.files.front(), *passed);
   report.inputs.push_back(std::move(input));
-  report.inputs.insert(report.inputs.end(), gathered.files.begin(), gathered.files.end());
+  report.inputs.insert(report.inputs.end(), answer.files.begin(), answer.files.end());
   if (baseline) report.inputs.push_back(baseline_file);
-  report.log =
-      describe_log(log, std::move(summary), std::move(calculation), std::move(gathered.sources));
+  report.log = std::move(answer.section);
+  if (against) {
+    hold_against_history(text.against, side_of(*report.log, text.files.front()), report, notes);
+  }
   report.notes = notes.all();
 
   const Judged judged = judged_of(*report.log);
@@ -291,6 +265,10 @@ int run_log(const CLI::App& command, const LogText& text) {
   if (limits.max_regression && baseline) {
     report.gates.push_back(
         judge_regression(*baseline, *report.log, *limits.max_regression, text.max_regression));
+  }
+  if (limits.max_regression && against) {
+    report.gates.push_back(
+        judge_history(*report.history, *limits.max_regression, text.max_regression));
   }
   if (text.tee) move_text_to_standard_error(targets);
   return publish(report, targets, text.verbose, interrupted);
@@ -329,6 +307,7 @@ std::function<int()> add_log(CLI::App& parent) {
       ->type_name("RATIO");
   command->add_option("--baseline", text->baseline, "Than in this saved --json report")
       ->type_name("FILE");
+  add_against_options(*command, text->against);
   command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
   command->allow_extras();
   command->footer(

@@ -157,8 +157,7 @@ int run_plan(const CLI::App& command, const PlanCommandText& text) {
 }  // namespace
 
 std::function<int()> add_plan(CLI::App& parent) {
-  CLI::App* command =
-      parent.add_subcommand("plan", "From MFU to days, GPUs, money and batch size");
+  CLI::App* command = parent.add_subcommand("plan", "From MFU to days, GPUs, money and batch size");
   const auto text = std::make_shared<PlanCommandText>();
   add_plan_options(*command, text->plan);
   add_output_options(*command, text->output);

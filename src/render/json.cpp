@@ -38,6 +38,14 @@ Json setup_missing(const Setup& setup, const Json& values) {
   return reasons;
 }
 
+Json layout_of(const Parallelism& parallelism) {
+  Json sizes = Json::object();
+  for (const Axis axis : kAxes) {
+    if (parallelism[axis]) sizes[std::string(to_string(axis))] = *parallelism[axis];
+  }
+  return sizes;
+}
+
 Json setup_of(const DiagnoseSection& section) {
   const Setup& setup = section.diagnosis.setup;
   Json values = {
@@ -61,9 +69,21 @@ Json setup_of(const DiagnoseSection& section) {
       {"peak_given", setup.peak_given},
       {"stages", setup.stages},
       {"microbatches", setup.microbatches ? Json(*setup.microbatches) : Json(nullptr)},
+      {"job", text(setup.job)},
+      {"global_batch", number(setup.global_batch)},
+      {"nodes", setup.nodes > 0 ? Json(setup.nodes) : Json(nullptr)},
+      {"layout", layout_of(setup.parallelism)},
+      {"recompute", setup.recompute ? Json(to_string(*setup.recompute)) : Json(nullptr)},
+      {"split", to_string(section.diagnosis.split)},
   };
   values["missing"] = setup_missing(setup, values);
   return values;
+}
+
+// 95 % intervals relative to the value: of the mean step, how sure it is to come again; of a
+// factor, how sure the size of what happened is.
+Json relative_ci(const std::optional<TermSpread>& spread) {
+  return spread ? interval(spread->step) : Json(nullptr);
 }
 
 Json headline_of(const DiagnoseSection& section) {
@@ -77,7 +97,9 @@ Json headline_of(const DiagnoseSection& section) {
       {"step_seconds", number(headline.step_seconds)},
       {"p95_seconds", number(headline.p95_seconds)},
       {"tokens_per_second", number(headline.tokens_per_second)},
+      {"step_relative_ci", relative_ci(section.spread)},
   };
+  if (!section.spread) values["step_relative_ci_missing"] = "fewer than 5 steps count";
   if (!headline.tokens_per_second) {
     values["tokens_per_second_missing"] = "the file does not say how many tokens a step has";
   }
@@ -152,6 +174,7 @@ Json verdict_of(const DiagnoseSection& section) {
   values["actions"] = section.actions;
   values["owner"] = text(section.owner);
   values["verify"] = text(section.verify);
+  values["also"] = section.also;
   return values;
 }
 
@@ -182,6 +205,13 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   object["setup"] = setup_of(section);
   object["headline"] = headline_of(section);
   object["factors"] = factors_of(diagnosis.factors);
+  if (section.spread) {
+    // The first of the intervals is of single_gpu, which is not there without an MFU.
+    const std::size_t skipped = section.spread->factors.size() - diagnosis.factors.size();
+    for (std::size_t k = 0; k < diagnosis.factors.size(); ++k) {
+      object["factors"][k]["relative_ci"] = interval(section.spread->factors[skipped + k]);
+    }
+  }
   object["parts"] = parts_of(diagnosis.parts);
   object["verdict"] = verdict_of(section);
   object["findings"] = findings_of(section);
@@ -247,6 +277,8 @@ Json report_object(const Report& report) {
   if (report.peak) render::json_peak(object, *report.peak);
   if (report.log) render::json_log(object, *report.log);
   if (report.plan) render::json_plan(object, *report.plan);
+  if (report.compare) render::json_compare(object, *report.compare);
+  if (report.history) render::json_history(object, *report.history);
   if (report.list) render::json_list(object, *report.list);
   return object;
 }

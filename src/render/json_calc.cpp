@@ -70,6 +70,8 @@ Json setup_of(const CalcSection& section) {
       {"flops_per_step", number(work)},
       {"reference", nullptr},
       {"peak_given", peak && peak->given},
+      {"global_batch", number(input.batch)},
+      {"microbatches", number(input.accumulation)},
       {"params_used",
        chosen != nullptr && chosen->params > 0 ? number(chosen->params) : Json(nullptr)},
   };

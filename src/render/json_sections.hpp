@@ -17,6 +17,8 @@ void json_replay(Json& object, const ReplaySection& section);
 void json_placement(Json& object, const Placement& placement);
 void json_worth(Json& object, const WorthSection& section);
 void json_trace(Json& object, const TraceSection& section);
+void json_compare(Json& object, const CompareSection& section);
+void json_history(Json& object, const HistorySection& section);
 void json_log(Json& object, const LogSection& section);
 void json_list(Json& object, const ListSection& section);
 

@@ -231,6 +231,12 @@ std::string render_text(const Report& report, const RenderStyle& style) {
   if (report.peak) text_peak(screen, *report.peak);
   if (report.log) text_log(screen, *report.log);
   if (report.plan) text_plan(screen, *report.plan);
+  if (report.compare) text_compare(screen, *report.compare);
+  if (report.history && report.history->action == "against") {
+    text_against(screen, *report.history);
+  } else if (report.history) {
+    text_history(screen, *report.history);
+  }
   if (report.list) text_list(screen, *report.list);
   gates(screen, report.gates);
   return screen.take();

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "../catch.hpp"
-#include "jobs/accuracy.hpp"
-#include "jobs/scenario.hpp"
+#include "faults/accuracy.hpp"
+#include "faults/scenario.hpp"
 
 namespace {
 
 using namespace mfu;
-using namespace mfu::jobs;
+using namespace mfu::faults;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
