@@ -178,20 +178,18 @@ int run_compare(const CLI::App& command, const CompareText& text) {
 
 std::function<int()> add_compare(CLI::App& parent) {
   CLI::App* command =
-      parent.add_subcommand("compare", "Before and after: better or not, and which factor moved");
+      parent.add_subcommand("compare", "Before and after: better? which factor moved?");
   const auto text = std::make_shared<CompareText>();
-  command
-      ->add_option("FILE", text->files,
-                   "Before and after: runs, traces, logs, saved --json reports")
+  command->add_option("FILE", text->files, "Two of: run, traces, log, saved --json report")
       ->type_name("");
   add_output_options(*command, text->output);
   command->add_flag("--reconvert", text->reconvert,
-                    "Bring both under one convention, where they are not");
+                    "Restate both under one convention, if need be");
   command->add_option("--expect", text->expect, "The factor aimed at: balance, own_stall ...")
       ->type_name("FACTOR");
   command
       ->add_option("--max-regression", text->max_regression,
-                   "Exit 1 when it is slower by this, and surely slower: 3%")
+                   "Exit 1 when it is surely slower, by: 3%")
       ->type_name("RATIO");
   command->add_option("--least-change", text->least_change, "Less is no change (1%)")
       ->type_name("RATIO");

@@ -99,16 +99,18 @@ int run_explain(const CLI::App& command, const ListText& text) {
 
 std::function<int()> add_list(CLI::App& parent) {
   CLI::App* command =
-      parent.add_subcommand("list", "The conventions, models, chips, terms, logs or references");
+      parent.add_subcommand("list", "Conventions, models, chips, references and more");
   const auto text = std::make_shared<ListText>();
-  command->add_option("WHAT", text->names, "conventions, models, chips, terms, logs or references")
+  command->add_option("WHAT", text->names, "conventions, models, chips, references ...")
       ->type_name("");
   add_output_options(*command, text->output);
   command->allow_extras();
   command->footer(
       "Examples:\n"
       "  mfu list conventions\n"
-      "  mfu list models --json");
+      "  mfu list references\n"
+      "  mfu list models --json\n"
+      "Lists: conventions, models, chips, terms, logs, references.");
   return [command, text] { return run_list(*command, *text); };
 }
 

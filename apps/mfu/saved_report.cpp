@@ -254,10 +254,12 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
     take_single(report, saved.side);
   }
   if (saved.side.fingerprint.empty() || saved.command.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("is a report of mfu {}, which measures nothing to compare",
-                            saved.command.substr(0, 40)),
-                place, "save one of diagnose, log or calc with --json");
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "is a report of mfu {}, which measures nothing: no baseline, nothing to compare",
+            saved.command.substr(0, 40)),
+        place, "save one of diagnose, log or calc with --json");
   }
   return saved;
 }
