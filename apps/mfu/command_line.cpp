@@ -52,7 +52,7 @@ constexpr std::string_view kExamples =
     "  mfu diagnose TRACE_DIR                   profiler traces of all ranks\n"
     "  mfu reduce TRACE_DIR -o run.json         big traces to a small document\n"
     "  mfu diagnose rank*.jsonl --json          the same for programs\n"
-    "  mfu compare before.json after.json       did the fix work, and which factor moved\n"
+    "  mfu compare before.json after.json       did the fix work, and what moved\n"
     "  zcat run.json.gz | mfu diagnose -        from standard input (gzip works too)\n"
     "  mfu diagnose run.json --min-mfu 40%      exit 1 when the MFU is lower\n"
     "\n"
