@@ -46,7 +46,7 @@ DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& not
   const std::string device = add_telemetry(read.run, request.telemetry, notes, read.inputs);
   override_run(read.run, request.overrides, notes);
   const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
-  name_chip(read.run, device, notes);
+  name_chip(read.run, device, request.options.user_chips, notes);
   const RunTimings run = select(std::move(read.run), request.selection, notes);
   done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
                    format_si(static_cast<double>(run.column_bytes()), "B")));

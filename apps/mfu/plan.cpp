@@ -49,6 +49,16 @@ std::optional<ScheduleInput> schedule_of(const PlanQuestion& question, const Pla
     return {};
   }
   constexpr double kMost = 1e15;  // whole numbers up to here are exact
+  if (asked.steps && findings.plan.tokens && schedule.tokens_per_step) {
+    const double follows = *findings.plan.tokens / *schedule.tokens_per_step;
+    if (std::fabs(*asked.steps / follows - 1.0) > kPlanAgreement) {
+      problems.add(Error(ErrorKind::usage,
+                         fmt::format("{:.0f} steps, and the tokens make {:.0f} of this batch",
+                                     *asked.steps, follows),
+                         at("--steps"), "leave out --steps, --tokens or the batch"));
+      return {};
+    }
+  }
   if (*steps > kMost) {
     problems.add(Error(ErrorKind::usage, "more steps than can be counted", at("--schedule"),
                        "look at --tokens and --tokens-per-step"));
@@ -108,16 +118,24 @@ void find_batch(const PlanQuestion& question, PlanFindings& findings) {
   findings.batch = plan_batch(batch);
 }
 
-// Only what could have come out otherwise is judged: a limit that stood in for an unknown holds.
+// Only what could have come out otherwise is judged: a limit that stood in for an unknown holds,
+// unless nothing can be done within it.
 void judge_limits(Report& report, const PlanFindings& findings) {
   const Plan& plan = findings.plan;
-  if (plan.input.deadline_s && plan.seconds && !plan.deadline_taken) {
-    report.gates.push_back({"deadline", findings.deadline_text, plan.seconds,
-                            long_time_text(*plan.seconds), !plan.late});
+  const auto judge = [&](const char* id, const std::string& limit,
+                         const std::optional<double>& value, const std::string& text, bool taken,
+                         bool broken) {
+    if (taken && !plan.impossible) return;
+    report.gates.push_back(
+        {id, limit, value, plan.impossible ? text + ", impossible" : text, !broken && !taken});
+  };
+  if (plan.input.deadline_s && plan.seconds) {
+    judge("deadline", findings.deadline_text, plan.seconds, long_time_text(*plan.seconds),
+          plan.deadline_taken, plan.late.has_value() || plan.impossible);
   }
-  if (plan.input.budget && plan.cost && !plan.budget_taken) {
-    report.gates.push_back({"budget", findings.budget_text, plan.cost,
-                            money_text(*plan.cost, findings.currency), !plan.dear});
+  if (plan.input.budget && plan.cost) {
+    judge("budget", findings.budget_text, plan.cost, money_text(*plan.cost, findings.currency),
+          plan.budget_taken, plan.dear.has_value() || plan.impossible);
   }
 }
 

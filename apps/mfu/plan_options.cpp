@@ -87,6 +87,14 @@ double loss_value(const std::string& text, std::string_view option) {
               "nats per token: 2.1");
 }
 
+double whole_run_tokens(const std::string& text, std::string_view option) {
+  const double tokens = parse_large(text, option);
+  constexpr double kLeast = 1e4;  // one sequence of a short context is no training run
+  if (tokens >= kLeast) return tokens;
+  throw Error(ErrorKind::usage, fmt::format("{0} tokens, or {0}T?", text.substr(0, 60)), at(option),
+              "a count takes k, M, B or T: 15.6T");
+}
+
 Error requires_option(std::string_view option, std::string_view needed, std::string_view hint) {
   return Error(ErrorKind::insufficient, fmt::format("needs {}", needed), at(option),
                std::string(hint));
@@ -326,7 +334,7 @@ PlanQuestion parse_plan(const PlanText& text, Problems& problems, Notes& notes) 
     }
   }
   Taking taking(problems);
-  taking.take(text.tokens, "--tokens", input.tokens, parse_large);
+  taking.take(text.tokens, "--tokens", input.tokens, whole_run_tokens);
   taking.take(text.calc.gpus, "--gpus", input.gpus,
               [](const std::string& value, std::string_view option) {
                 return whole(parse_count(value, option), value, option);

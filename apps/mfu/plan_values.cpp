@@ -20,7 +20,29 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Commas between groups of three digits; any other comma stays, and is refused with the rest: where
+// it is the decimal point, 2,5 would be 25.
+bool groups_thousands(std::string_view text) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t digits = 0;  // since the last comma
+  bool grouped = false;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ' ';
+    if (digit(c)) {
+      ++digits;
+      continue;
+    }
+    if (grouped && digits != 3) return false;
+    if (c == ',' && (digits == 0 || digits > 3)) return false;
+    if (c != ',' && digits > 0) return true;
+    grouped = grouped || c == ',';
+    digits = 0;
+  }
+  return !grouped;
+}
+
 std::string without_commas(std::string_view text) {
+  if (!groups_thousands(text)) return std::string(text);
   std::string out;
   for (const char c : text) {
     if (c != ',') out += c;
@@ -64,8 +86,9 @@ constexpr std::array kLongUnits{LongUnit{"d", kDay},
 }  // namespace
 
 double parse_long_time(const std::string& text, std::string_view option) {
-  const auto [number, unit] = split(text);
-  const Decimal parsed = parse_decimal(number);
+  const Split parts = split(text);
+  const std::string_view unit = parts.unit;
+  const Decimal parsed = parse_decimal(parts.number);
   if (parsed.status == DecimalStatus::ok && unit.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{0} days or {0} hours?", trimmed(text)), at(option),
                 fmt::format("write {0}d or {0}h", trimmed(text)));
@@ -103,6 +126,13 @@ Money parse_money(const std::string& text, std::string_view option) {
                     at(option), "write 250000, 1.5M, $250k or EUR 1.5M");
   auto [number, unit] = split(rest);
   // The currency may stand behind, too.
+  // A sign may stand behind a scale without a blank: 5M$.
+  if (unit.size() > 1 && money.currency.empty() &&
+      (unit[1] == '$' || static_cast<unsigned char>(unit[1]) >= 0x80) &&
+      std::string_view("kKMB").find(unit[0]) != std::string_view::npos) {
+    money.currency = std::string(unit.substr(1));
+    unit = unit.substr(0, 1);
+  }
   std::string_view prefix = unit;
   const std::size_t blank = unit.find(' ');
   constexpr std::array<std::string_view, 5> kPrefixes{"", "k", "K", "M", "B"};
@@ -118,9 +148,13 @@ Money parse_money(const std::string& text, std::string_view option) {
                        : prefix == "B"                ? 1e9
                                                       : 1.0;
   const bool known = std::find(kPrefixes.begin(), kPrefixes.end(), prefix) != kPrefixes.end();
-  const bool sign = std::all_of(money.currency.begin(), money.currency.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || c == '$' || static_cast<unsigned char>(c) >= 0x80;
-  });
+  const auto all = [&money](const auto& is) {
+    return std::all_of(money.currency.begin(), money.currency.end(), is);
+  };
+  // A sign, or the three capitals of a code: T or MM is a scale that is not known.
+  const bool sign =
+      all([](char c) { return c == '$' || static_cast<unsigned char>(c) >= 0x80; }) ||
+      (money.currency.size() == 3 && all([](char c) { return c >= 'A' && c <= 'Z'; }));
   if (parsed.status != DecimalStatus::ok || !known || !sign || money.currency.size() > 4) {
     throw error;
   }

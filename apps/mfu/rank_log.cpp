@@ -159,6 +159,19 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
   const std::string shown = unit == "s"       ? fmt::format("{:.4g} s", worst->second)
                             : unit == "flops" ? fmt::format("{:.4g} TFLOP/s", worst->second / 1e12)
                                               : fmt::format("{:.4g}", worst->second);
+  // Scores are best over own time: within the 5 % that count as material, nobody is slow.
+  constexpr double kScoreOfAPeer = 0.95;
+  if (unit == "ratio" && worst->second >= kScoreOfAPeer) {
+    throw Error(
+        ErrorKind::insufficient,
+        fmt::format("healthy as far as scores tell: no rank of {} stands out in {} (lowest "
+                    "{}, rank {}; from {} on they are like their peers); where the time of "
+                    "a step goes is not in them",
+                    last.size(), series, shown, worst->first, kScoreOfAPeer),
+        place,
+        "for a diagnosis: a profiler trace, Megatron's timers of all ranks, or the recorder "
+        "in examples/recorder");
+  }
   throw Error(ErrorKind::insufficient,
               fmt::format("{} of {} {} (the {} of the last report: rank {} with {}) say which rank "
                           "stands out, not where the time of a step goes: compute, communication "

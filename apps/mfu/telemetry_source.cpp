@@ -66,9 +66,41 @@ std::string add_telemetry(RunTimings& run, std::vector<TelemetryFile> files, Not
   return {};
 }
 
-void name_chip(RunTimings& run, const std::string& device, Notes& notes) {
+namespace {
+
+// The peak of another chip makes every figure of the report wrong, and says so nowhere.
+void warn_of_other_chip(const std::string& chip, const std::string& device,
+                        std::span<const Chip> chips, Notes& notes) {
+  try {
+    const ChipMatch stated = match_chip(chip, at("hardware.chip"), chips);
+    const ChipMatch seen = match_chip(device, at("--telemetry"), chips);
+    const auto could_be = [](const ChipMatch& match, const ChipMatch& other) {
+      return match.chip == other.chip ||
+             std::find(match.same_peak_ids.begin(), match.same_peak_ids.end(), other.chip->id) !=
+                 match.same_peak_ids.end();
+    };
+    if (stated.chip == nullptr || seen.chip == nullptr) return;
+    if (could_be(stated, seen) || could_be(seen, stated)) return;
+  } catch (const Error&) {
+    return;  // a name that is not in the table is told where the peak is looked up
+  }
+  notes.add("chip-contradicts-telemetry", Severity::assumption,
+            "the run states the chip '" + chip + "' and the telemetry shows '" + device +
+                "': peak and MFU are those of the run's",
+            at("--telemetry"));
+}
+
+}  // namespace
+
+void name_chip(RunTimings& run, const std::string& device, std::span<const Chip> chips,
+               Notes& notes) {
   Hardware& hardware = run.hardware;
-  if (device.empty() || !hardware.chip.empty() || hardware.peak_tflops) return;
+  if (device.empty()) return;
+  if (!hardware.chip.empty()) {
+    warn_of_other_chip(hardware.chip, device, chips, notes);
+    return;
+  }
+  if (hardware.peak_tflops) return;
   if (!run.workload.flops_per_step) return;
   hardware.chip = device;
   notes.add("chip-from-telemetry", Severity::info,

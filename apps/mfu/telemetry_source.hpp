@@ -2,9 +2,11 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "mfu/chip.hpp"
 #include "mfu/read.hpp"
 #include "mfu/telemetry.hpp"
 #include "options.hpp"
@@ -21,7 +23,9 @@ void add_telemetry_option(CLI::App& command, std::vector<std::string>& texts);
 // `inputs`: gets the files.
 [[nodiscard]] std::string add_telemetry(RunTimings& run, std::vector<TelemetryFile> files,
                                         Notes& notes, std::vector<InputInfo>& inputs);
-// The device names the chip, where the run has work to hold against a peak and names none.
-void name_chip(RunTimings& run, const std::string& device, Notes& notes);
+// The device names the chip, where the run has work to hold against a peak and names none; a chip
+// that the run states and the device contradicts is noted. `chips`: rows of --chips.
+void name_chip(RunTimings& run, const std::string& device, std::span<const Chip> chips,
+               Notes& notes);
 
 }  // namespace mfu::app

@@ -113,12 +113,12 @@ enum class FactKind {
   unexplained,        // a seconds that no part of the model explains, share b
   coincides,          // stage `count` is exactly node `name`
   few_steps,          // count usable steps, `of` needed
-  few_ranks,          // count recorded of `of` declared
-  one_rank,           // only one rank of `of`
-  overexplained,      // the parts explain a seconds more than the step has, share b
-  no_microbatches,    // `count` stages, but the number of microbatches is not given
-  not_judged,         // single-GPU efficiency was not judged: work or peak is missing
-  slow_everywhere,    // the data cannot tell one slow link from slow communication everywhere
+  few_ranks,        // count recorded of `of` declared; a = 1: those may be whom the others wait for
+  one_rank,         // only one rank of `of`
+  overexplained,    // the parts explain a seconds more than the step has, share b
+  no_microbatches,  // `count` stages, but the number of microbatches is not given
+  not_judged,       // single-GPU efficiency was not judged: work or peak is missing
+  slow_everywhere,  // the data cannot tell one slow link from slow communication everywhere
   below_materiality,  // the largest loss seen is a seconds, share b
   step_uneven,        // ranks' own step times differ by share a (median over the steps)
   jitter,         // ranks stray by b (coefficient of variation) at random: a seconds a step, since

@@ -103,8 +103,9 @@ struct PlanVariant {
 // What would hold a limit that the plan breaks: each one alone.
 struct PlanRemedies {
   std::optional<double> gpus;  // nothing: no number of GPUs would (failures grow with them)
-  double mfu = 0.0;            // may be over 1
-  double tokens = 0.0;
+  // Nothing: what would hold the limit cannot be said without them.
+  std::optional<double> mfu;  // may be over 1
+  std::optional<double> tokens;
 };
 
 struct Plan {

@@ -190,7 +190,7 @@ std::optional<FixWorth> worth_of_fixes(RuleContext& context, const Headline& hea
       saved[k] += entry.in_order_seconds;
       worth.chain[k].families.push_back(family);
     }
-    worth.alone.push_back(std::move(entry));
+    worth.alone.push_back(entry);
   }
   std::stable_sort(
       worth.alone.begin(), worth.alone.end(),

@@ -5,6 +5,7 @@
 // tried, less than once in a hundred logs.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "analysis/log_series.hpp"
@@ -21,9 +22,9 @@ constexpr std::size_t kMostPeriods = 64;
 // log of the probability of at least `hits` in `trials`, each with probability p.
 double log_tail(std::int64_t hits, std::int64_t trials, double p) {
   if (hits <= 0) return 0.0;
-  if (hits > trials) return -INFINITY;
+  if (hits > trials) return -std::numeric_limits<double>::infinity();
   p = std::clamp(p, 1e-12, 1.0 - 1e-12);
-  double largest = -INFINITY;
+  double largest = -std::numeric_limits<double>::infinity();
   std::vector<double> logs;
   for (std::int64_t k = hits; k <= trials && logs.size() < 4096; ++k) {
     const auto n = static_cast<double>(trials);

@@ -206,6 +206,9 @@ void find_contradictions(const PlanInput& input, const State& state, Plan& plan)
   if (std::none_of(wrong.begin(), wrong.end(), [](bool one) { return one; })) return;
   for (const PlanQuantity doubted : kDoubted) {
     State without = given_state(input);
+    // A limit that was taken is a statement like the others.
+    if (plan.deadline_taken) without.give(seconds, input.deadline_s);
+    if (plan.budget_taken) without.give(cost, input.budget);
     if (!without.has(doubted)) continue;
     const double given = without.at(doubted);
     without.forget(doubted);
@@ -296,20 +299,23 @@ void add_variants(Plan& plan) {
 
 void add_remedies(Plan& plan) {
   const PlanInput& input = plan.input;
-  if (!plan.mfu || !plan.tokens) return;
+  const auto scaled = [](const std::optional<double>& value, double by) {
+    return value ? std::optional<double>(*value * by) : std::nullopt;
+  };
   if (input.deadline_s && plan.seconds && !holds(*plan.seconds, *input.deadline_s)) {
     PlanRemedies late;
-    late.mfu = *plan.mfu * *plan.seconds / *input.deadline_s;
-    late.tokens = *plan.tokens * *input.deadline_s / *plan.seconds;
-    if (plan.total_flops && input.peak_flops) {
+    late.mfu = scaled(plan.mfu, *plan.seconds / *input.deadline_s);
+    late.tokens = scaled(plan.tokens, *input.deadline_s / *plan.seconds);
+    if (plan.mfu && plan.total_flops && input.peak_flops) {
       late.gpus =
           gpus_for(*plan.total_flops / (*plan.mfu * *input.peak_flops) / *input.deadline_s, input);
     }
     plan.late = late;
   }
   if (input.budget && plan.cost && !holds(*plan.cost, *input.budget)) {
-    plan.dear = PlanRemedies{
-        {}, *plan.mfu * *plan.cost / *input.budget, *plan.tokens * *input.budget / *plan.cost};
+    plan.dear = PlanRemedies{{},
+                             scaled(plan.mfu, *plan.cost / *input.budget),
+                             scaled(plan.tokens, *input.budget / *plan.cost)};
   }
 }
 
@@ -332,7 +338,10 @@ void add_figures(Plan& plan) {
   }
   if (plan.seconds && plan.goodput) plan.step_seconds = *plan.seconds * *plan.goodput;
   if (plan.gpu_seconds && input.power_w) plan.energy_joules = *plan.gpu_seconds * *input.power_w;
-  plan.impossible = plan.mfu && *plan.mfu > 1.0 + 1e-9;
+  // More FLOPs than the GPUs' peak in that time, or an MFU over 1.
+  plan.impossible = (plan.mfu && *plan.mfu > 1.0 + 1e-9) ||
+                    (plan.total_flops && plan.peak_total_flops &&
+                     *plan.total_flops > *plan.peak_total_flops * (1.0 + 1e-9));
 }
 
 // A product that ran over, or under, is no answer.

@@ -212,6 +212,7 @@ class Judge {
           {FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
     }
     const Family top = point_.top();
+    add_unseparated(top);
     if (!verdict.facts.empty()) {
       abstain(top);
     } else if (top == Family::healthy) {
@@ -225,6 +226,28 @@ class Judge {
   }
 
  private:
+  // A schedule's own bubble whose microbatches are not known would be taken for a stall, or for
+  // communication.
+  void add_unseparated(Family top) {
+    const Job& job = context_.job();
+    std::vector<Fact>& facts = diagnosis_.verdict.facts;
+    if (job.stages() > 1 && job.microbatch_chunks() <= 0.0 &&
+        (top == Family::stall || top == Family::communication)) {
+      facts.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
+    }
+  }
+
+  // Waiting for a rank that nobody recorded looks like slow communication.
+  void doubt_for_missing_ranks() {
+    Verdict& verdict = diagnosis_.verdict;
+    const auto seen = static_cast<std::int64_t>(context_.job().ranks());
+    const std::int64_t expected = diagnosis_.setup.expected_ranks;
+    if (verdict.family != Family::communication || seen >= expected) return;
+    if (diagnosis_.split == SplitMethod::separate) return;
+    verdict.facts.push_back({FactKind::few_ranks, 1, 0, seen, expected, {}});
+    verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
+  }
+
   [[nodiscard]] double unexplained_share() const {
     return mean(context_.model.unexplained()) / point_.step;
   }
@@ -379,6 +402,7 @@ class Judge {
       verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
+    doubt_for_missing_ranks();
     recover(first);
     if (unexplained_share() >= kMostUnexplained) add_unexplained();
   }

@@ -16,7 +16,14 @@ bool is_word(char c) {
 }
 
 // "node3" of "node3.cluster.local"
-std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
+// "n1" of "n1.cluster"; an address (10.0.0.1) has no short form.
+std::string_view short_name(std::string_view host) {
+  const std::string_view first = host.substr(0, host.find('.'));
+  const bool named = std::any_of(first.begin(), first.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+  return named ? first : host;
+}
 
 // Whether `name` stands in `text` by itself: "n1" in "smi-n1.csv", not in "smi-n10.csv".
 bool stands_in(std::string_view text, std::string_view name) {

@@ -47,7 +47,9 @@ bool says_no(std::string_view cell) {
 double days_of(std::uint64_t year, std::uint64_t month, std::uint64_t day) {
   const std::uint64_t y = month <= 2 ? year - 1 : year;
   const std::uint64_t m = month <= 2 ? month + 9 : month - 3;
-  return static_cast<double>(365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day);
+  // Whole days throughout: each quotient is meant to be cut.
+  const std::uint64_t days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day;
+  return static_cast<double>(days);
 }
 
 std::optional<double> date_days(std::string_view text) {

@@ -197,11 +197,12 @@ void add_lines(PlanSection& section) {
 std::string remedies_text(const PlanRemedies& found, bool late) {
   std::vector<std::string> ways;
   if (found.gpus) ways.push_back(gpus_text(*found.gpus) + " GPUs");
-  if (found.mfu <= 1.0) ways.push_back("an MFU of " + format_percent(found.mfu));
-  ways.push_back(amount_text(found.tokens) + " tokens");
+  if (found.mfu && *found.mfu <= 1.0) ways.push_back("an MFU of " + format_percent(*found.mfu));
+  if (found.tokens) ways.push_back(amount_text(*found.tokens) + " tokens");
+  if (ways.empty()) return late ? "fewer tokens, a higher MFU or more GPUs" : "less of it";
   std::string text = listed(ways, "or");
   if (late && !found.gpus) text += " (no number of GPUs: more of them fail more often)";
-  if (found.mfu > 1.0) text += " (no MFU would: more than 100 % is needed)";
+  if (found.mfu && *found.mfu > 1.0) text += " (no MFU would: more than 100 % is needed)";
   return text;
 }
 
@@ -213,7 +214,7 @@ void add_limits(PlanSection& section) {
         fmt::format("The deadline of {} does not hold: {}. What would hold it, each alone: {}.",
                     long_time_text(*plan.input.deadline_s), long_time_text(*plan.seconds),
                     remedies_text(*plan.late, true)));
-  } else if (plan.input.deadline_s && plan.seconds && !plan.deadline_taken) {
+  } else if (plan.input.deadline_s && plan.seconds && !plan.deadline_taken && !plan.impossible) {
     section.advice.push_back(fmt::format(
         "The deadline of {} holds, with {} to spare.", long_time_text(*plan.input.deadline_s),
         long_time_text(std::max(0.0, *plan.input.deadline_s - *plan.seconds))));

@@ -130,8 +130,8 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
     advice.push_back(fmt::format("{} tokens are more than any published data set has.",
                                  amount_text(*plan.tokens)));
   }
-  constexpr double kMostGpus = 1e6;
-  if (plan.gpus && *plan.gpus > kMostGpus) {
+  constexpr double kMostUsualGpus = 1e6;
+  if (plan.gpus && *plan.gpus > kMostUsualGpus) {
     advice.push_back(
         fmt::format("{} GPUs are more than any published job has had.", gpus_text(*plan.gpus)));
   }

@@ -307,6 +307,12 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::few_steps:
       return fmt::format("only {} usable steps; {} are needed", fact.count, fact.of);
     case FactKind::few_ranks:
+      if (fact.a > 0.0) {
+        return fmt::format(
+            "{} of {} ranks are not recorded: if one of them is slow, the others wait for it, and "
+            "that looks the same",
+            fact.of - fact.count, fact.of);
+      }
       return fmt::format("only {} of {} ranks are recorded", fact.count, fact.of);
     case FactKind::one_rank:
       return fmt::format("one rank of {} is recorded: nothing to compare it with", fact.of);

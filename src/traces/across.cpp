@@ -12,6 +12,7 @@
 #include "mfu/trace.hpp"
 #include "timings/builder.hpp"
 #include "traces/collectives.hpp"
+#include "traces/split.hpp"
 
 namespace mfu::traces {
 
@@ -27,15 +28,6 @@ TraceSplit in_seconds(const Split& split) {
   return {seconds(split.window_ns),       seconds(split.compute_ns),
           seconds(split.exposed_comm_ns), seconds(split.exposed_memory_ns),
           seconds(split.idle_ns),         seconds(split.overlapped_comm_ns)};
-}
-
-void add(Split& to, const Split& from) {
-  to.window_ns += from.window_ns;
-  to.compute_ns += from.compute_ns;
-  to.exposed_comm_ns += from.exposed_comm_ns;
-  to.exposed_memory_ns += from.exposed_memory_ns;
-  to.idle_ns += from.idle_ns;
-  to.overlapped_comm_ns += from.overlapped_comm_ns;
 }
 
 TraceSteps public_source(StepSource source) {

@@ -31,7 +31,7 @@ void Clocks::choose_witnesses() {
   std::size_t joint = 0;
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
     witness_[c] = candidates_[c].joint;
-    joint += witness_[c] ? 1 : 0;
+    joint += witness_[c] ? 1U : 0U;
   }
   if (joint < kLeastForOffset) witness_.assign(candidates_.size(), true);
 }
@@ -59,7 +59,7 @@ Clocks::Judgement Clocks::judge() {
         std::max(result.tolerance, static_cast<double>(candidates_[c].pair.transfer_ns));
     const bool agree = b.latest_start <= b.earliest_end && b.end_spread() <= allowed;
     candidates_[c].pair.ends_agree = agree;
-    result.agreeing += agree && witness_[c] ? 1 : 0;
+    result.agreeing += agree && witness_[c] ? 1U : 0U;
   }
   return result;
 }

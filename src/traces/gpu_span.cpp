@@ -15,6 +15,16 @@ void GpuSpan::see(const GpuActivity& activity) {
   ++count_;
 }
 
+void GpuSpan::settle(RankTrace& trace, Notes& notes) const {
+  const Part part = chosen();
+  trace.gpu_span.begin_ns = part.begin_ns;
+  trace.gpu_span.end_ns = part.end_ns;
+  if (part.count == count_) return;
+  notes.add("stray-activity", Severity::loss,
+            "a GPU activity over a minute from all others was left out of the captured span",
+            Place{.file = trace.file}, count_ - part.count);
+}
+
 GpuSpan::Part GpuSpan::chosen() const {
   const Part& most = *std::max_element(
       parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.count < b.count; });

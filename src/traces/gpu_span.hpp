@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "mfu/error.hpp"
+#include "traces/rank_trace.hpp"
 #include "traces/sorted_log.hpp"
 
 namespace mfu::traces {
@@ -16,11 +18,8 @@ class GpuSpan {
   // In order of start.
   void see(const GpuActivity& activity);
 
-  [[nodiscard]] bool any() const noexcept { return !parts_.empty(); }
-  // The strays left out. Only where any() holds.
-  [[nodiscard]] std::int64_t begin_ns() const { return chosen().begin_ns; }
-  [[nodiscard]] std::int64_t end_ns() const { return chosen().end_ns; }
-  [[nodiscard]] std::int64_t strays() const { return count_ - chosen().count; }
+  // Begin and end of trace.gpu_span, strays left out and noted. At least one activity was seen.
+  void settle(RankTrace& trace, Notes& notes) const;
 
  private:
   static constexpr std::int64_t kGapNs = 60'000'000'000;

@@ -326,13 +326,7 @@ class Reader {
       reached.see(activity);
       links.see(activity);
     });
-    out.gpu_span.begin_ns = reached.begin_ns();
-    out.gpu_span.end_ns = reached.end_ns();
-    if (reached.strays() > 0) {
-      notes_.add("stray-activity", Severity::loss,
-                 "a GPU activity over a minute from all others was left out of the captured span",
-                 place(-1), reached.strays());
-    }
+    reached.settle(out, notes_);
     std::vector<StepSplit> span{out.gpu_span};
     out.host_steps = std::move(host);
     if (out.host_steps.empty()) {
@@ -368,15 +362,6 @@ class Reader {
           return window_at(out.steps, start);
         },
         out);
-  }
-
-  // Index of the last window that begins at or before `at` and has not ended.
-  static std::uint32_t window_at(const std::vector<StepSplit>& windows, std::int64_t at) {
-    const auto after = std::upper_bound(
-        windows.begin(), windows.end(), at,
-        [](std::int64_t time, const StepSplit& window) { return time < window.begin_ns; });
-    if (after == windows.begin() || std::prev(after)->end_ns < at) return kNoStep;
-    return static_cast<std::uint32_t>(after - windows.begin() - 1);
   }
 
   void settle_clock(RankTrace& out) {

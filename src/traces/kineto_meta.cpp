@@ -143,14 +143,7 @@ std::optional<std::int64_t> rank_from_name(std::string_view path) {
   for (const std::string_view other : {"DP", "PP", "EP"}) {
     if (number_behind(name, other, "-_", ambiguous)) return std::nullopt;
   }
-  if (ambiguous || tensor || slash == std::string_view::npos) {
-    return ambiguous ? std::nullopt : tensor;
-  }
-  // A folder a rank: rank3/trace.json.
-  std::string_view folder = path.substr(0, slash);
-  folder = folder.substr(folder.find_last_of("/\\") + 1);
-  const auto found = number_behind(folder, "rank", "-_=", ambiguous);
-  return ambiguous ? std::nullopt : found;
+  return ambiguous ? std::nullopt : tensor;
 }
 
 }  // namespace mfu::traces

@@ -1,6 +1,7 @@
 #include "traces/kineto_steps.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -67,6 +68,14 @@ std::vector<StepSplit> HostSteps::windows(const std::string& file, Notes& notes)
               Place{.file = file}, dropped);
   }
   return out;
+}
+
+std::uint32_t window_at(const std::vector<StepSplit>& windows, std::int64_t at) {
+  const auto after = std::upper_bound(
+      windows.begin(), windows.end(), at,
+      [](std::int64_t time, const StepSplit& window) { return time < window.begin_ns; });
+  if (after == windows.begin() || std::prev(after)->end_ns < at) return kNoStep;
+  return static_cast<std::uint32_t>(after - windows.begin() - 1);
 }
 
 StepLinks::StepLinks(const std::vector<StepSplit>& host, SortedLog<Launch>& launches) {

@@ -26,6 +26,10 @@ class HostSteps {
 };
 
 // Which step launched which activity.
+// Index of the last window that begins at or before `at` and has not ended; kNoStep: none.
+// `windows`: ascending by begin.
+[[nodiscard]] std::uint32_t window_at(const std::vector<StepSplit>& windows, std::int64_t at);
+
 class StepLinks {
  public:
   // `host` must outlive this only during the call. Empties `launches`.

@@ -27,15 +27,6 @@ constexpr std::int64_t kInPassing = 100;
 
 bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// Index of the last window that begins at or before `at` and has not ended.
-std::uint32_t window_at(const std::vector<StepSplit>& windows, std::int64_t at) {
-  const auto after = std::upper_bound(
-      windows.begin(), windows.end(), at,
-      [](std::int64_t time, const StepSplit& window) { return time < window.begin_ns; });
-  if (after == windows.begin() || std::prev(after)->end_ns < at) return kNoStep;
-  return static_cast<std::uint32_t>(after - windows.begin() - 1);
-}
-
 // 3 of "report_3.sqlite", "train.3.nsys-rep.sqlite": what --output with %q{SLURM_PROCID} gives.
 // "report3" is how nsys numbers its own files, and "step_3" or "node-3" are no ranks.
 std::optional<std::int64_t> trailing_number(std::string_view path) {
@@ -214,13 +205,7 @@ class Reader {
       reached.see(activity);
       links.see(activity);
     });
-    out.gpu_span.begin_ns = reached.begin_ns();
-    out.gpu_span.end_ns = reached.end_ns();
-    if (reached.strays() > 0) {
-      notes_.add("stray-activity", Severity::loss,
-                 "a GPU activity over a minute from all others was left out of the captured span",
-                 place(), reached.strays());
-    }
+    reached.settle(out, notes_);
     std::vector<StepSplit> span{out.gpu_span};
     out.host_steps = host;
     bool linked = false;

@@ -23,14 +23,16 @@ void add_busy(Split& to, std::int64_t length, unsigned busy) noexcept {
   }
 }
 
-void add_to(Split& to, const Split& what, std::int64_t sign) noexcept {
+}  // namespace
+
+void add(Split& to, const Split& what, std::int64_t sign) noexcept {
+  to.window_ns += sign * what.window_ns;
   to.compute_ns += sign * what.compute_ns;
   to.exposed_comm_ns += sign * what.exposed_comm_ns;
   to.exposed_memory_ns += sign * what.exposed_memory_ns;
+  to.idle_ns += sign * what.idle_ns;
   to.overlapped_comm_ns += sign * what.overlapped_comm_ns;
 }
-
-}  // namespace
 
 SplitSweep::SplitSweep(const std::vector<std::vector<StepSplit>*>& windows)
     : reach_{kLongAgo, kLongAgo, kLongAgo}, now_(kLongAgo) {
@@ -72,7 +74,7 @@ void SplitSweep::advance(std::int64_t until) {
 
 void SplitSweep::pass(Row& row, const Split& total) {
   const Boundary& boundary = row.boundaries[row.next++];
-  add_to((*row.windows)[boundary.window].split, total, boundary.end ? 1 : -1);
+  traces::add((*row.windows)[boundary.window].split, total, boundary.end ? 1 : -1);
 }
 
 void SplitSweep::emit(std::int64_t from, std::int64_t until, unsigned busy) {

@@ -14,6 +14,9 @@
 
 namespace mfu::traces {
 
+// to + sign x what, part by part.
+void add(Split& to, const Split& what, std::int64_t sign = 1) noexcept;
+
 class SplitSweep {
  public:
   // The windows may touch, overlap and nest. Their `split` is filled. The vectors must outlive the

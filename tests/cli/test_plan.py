@@ -28,6 +28,40 @@ class Plan(Cli):
         return self.answer(*arguments, code=code)["plan"]
 
 
+class Limits(Plan):
+    def gates(self, *arguments, code):
+        answer = self.answer(*arguments, code=code)
+        return [(gate["id"], gate["passed"]) for gate in answer["gates"]]
+
+    def test_a_broken_limit_fails_whatever_else_is_open(self):
+        self.assertEqual(self.gates("--params", "8B", "--chip", "h100-sxm", "--gpus", "64", "--time",
+                                    "30d", "--deadline", "10d", code=1), [("deadline", False)])
+        self.assertEqual(self.gates("--gpu-hours", "1000", "--price", "2/h", "--budget", "100",
+                                    code=1), [("budget", False)])
+
+    def test_what_no_mfu_can_do_in_time_fails(self):
+        self.assertEqual(self.gates("--params", "8B", "--chip", "h100-sxm", "--gpus", "64",
+                                    "--tokens", "15T", "--deadline", "1d", code=1),
+                         [("deadline", False)])
+
+    def test_decimal_commas_and_scales_that_are_no_currency_are_refused(self):
+        for arguments in (["--price", "2,5/h"], ["--deadline", "1,5d"], ["--budget", "1T"],
+                          ["--budget", "1.5MM"], ["--mtbf", ",1h/job"], ["--tokens", "15"]):
+            given = [*LLAMA, "--gpus", "64", "--mfu", "38%"]
+            if "--tokens" not in arguments:
+                given += ["--tokens", "1T"]
+            self.assertEqual(self.mfu("plan", *given, *arguments).returncode, 2, arguments)
+        plan = self.plan(*WHOLE, "--price", "2/h", "--budget", "5M$")
+        self.assertEqual(plan["budget"], 5e6)
+        self.assertEqual(self.plan(*WHOLE, "--price", "2/h", "--budget", "5,000,000")["budget"], 5e6)
+
+    def test_steps_that_the_tokens_contradict(self):
+        done = self.mfu("plan", *WHOLE, "--tokens-per-step", "4000000", "--schedule", "cosine",
+                        "--steps", "100")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("the tokens make 3750000", done.stderr.decode())
+
+
 class Published(Plan):
     """Under 6n, the default convention, each within 3 %."""
 
@@ -125,7 +159,7 @@ class Unknown(Plan):
         self.assertLessEqual(held["seconds"], 10 * DAY)
 
     def test_more_than_the_peak(self):
-        plan = self.plan(*LLAMA, "--tokens", "1T", "--gpus", "8", "--deadline", "1d")
+        plan = self.plan(*LLAMA, "--tokens", "1T", "--gpus", "8", "--deadline", "1d", code=1)
         self.assertEqual(plan["status"], "impossible")
         self.assertIn(b"IMPOSSIBLE", self.mfu("plan", *LLAMA, "--tokens", "1T", "--gpus", "8",
                                               "--deadline", "1d").stdout)
@@ -187,7 +221,7 @@ class Units(Plan):
                 self.assert_refused(self.mfu("plan", *WHOLE, *arguments), text)
 
     def test_hostile_sizes(self):
-        for arguments in (["--tokens", "1e30"], ["--gpus", "1e15"], ["--tokens", "1"]):
+        for arguments in (["--tokens", "1e30"], ["--gpus", "1e15"], ["--tokens", "10k"]):
             values = {"--tokens": "1T", "--gpus": "512", "--mfu": "40%"}
             values[arguments[0]] = arguments[1]
             flat = [word for pair in values.items() for word in pair]

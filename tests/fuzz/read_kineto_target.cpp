@@ -7,52 +7,22 @@
 #include <string>
 #include <string_view>
 
+#include "fuzz/told_trace.hpp"
 #include "mfu/error.hpp"
 #include "traces/kineto.hpp"
 
 namespace {
-
-using mfu::traces::RankTrace;
-using mfu::traces::StepSplit;
-
-void check(const StepSplit& step) {
-  const mfu::traces::Split& split = step.split;
-  if (split.window_ns != step.end_ns - step.begin_ns || split.window_ns < 0) std::abort();
-  if (split.compute_ns < 0 || split.exposed_comm_ns < 0 || split.exposed_memory_ns < 0 ||
-      split.idle_ns < 0 || split.overlapped_comm_ns > split.compute_ns) {
-    std::abort();
-  }
-  if (split.compute_ns + split.exposed_comm_ns + split.exposed_memory_ns + split.idle_ns !=
-      split.window_ns) {
-    std::abort();
-  }
-}
 
 std::string outcome(std::string_view bytes, std::size_t window) {
   mfu::Notes notes;
   std::string text;
   try {
     mfu::ByteSource source = mfu::ByteSource::from_memory(bytes, "rank3.json");
-    const RankTrace trace = mfu::traces::read_kineto(source, notes, window);
-    if (trace.steps.empty()) std::abort();
-    if (trace.has_gpu) check(trace.gpu_span);
-    for (const StepSplit& step : trace.steps) {
-      check(step);
-      text += std::to_string(step.begin_ns) + " " + std::to_string(step.split.compute_ns) + "\n";
-    }
-    for (const StepSplit& step : trace.host_steps) check(step);
-    for (const mfu::traces::CollectiveSpan& span : trace.collectives) {
-      if (span.end_ns < span.start_ns) std::abort();
-      text += trace.kinds.at(span.kind) + trace.groups.at(span.group) +
-              std::to_string(span.start_ns) + "\n";
-    }
+    text = mfu::fuzz::told(mfu::traces::read_kineto(source, notes, window));
   } catch (const mfu::Error& error) {
     text = error.what();
   }
-  for (const mfu::Note& note : notes.all()) {
-    text += "\n" + note.code + std::to_string(note.count) + note.first.str();
-  }
-  return text;
+  return text + mfu::fuzz::told(notes);
 }
 
 }  // namespace

@@ -267,8 +267,8 @@ TEST_CASE("limits: what is over-determined by them is judged, not refused") {
   CHECK_FALSE(late.deadline_taken);
   REQUIRE(late.late);
   CHECK(*late.late->gpus == Approx(1024.0));
-  CHECK(late.late->mfu == Approx(0.8));
-  CHECK(late.late->tokens == Approx(0.5e12));
+  CHECK(late.late->mfu.value() == Approx(0.8));
+  CHECK(late.late->tokens.value() == Approx(0.5e12));
   input.deadline_s = wall * 2.0;
   CHECK_FALSE(mfu::plan_compute(input).late);
   // The tighter of two limits decides how many tokens there can be.

@@ -141,9 +141,10 @@ TEST_CASE("groups that cross needlessly are named in the advice, with the exchan
 
 TEST_CASE("after a fix there is a command that tells whether the factor moved") {
   const DiagnoseSection section = describe(example::stalled_by_input(), example::bare_run());
-  CHECK(section.verify == "mfu compare before.json after.json --expect own_stall");
+  CHECK(section.verify == "mfu diagnose after.json: own_stall must rise, by the same convention");
   REQUIRE(section.finding_texts.size() == 2);
-  CHECK(section.finding_texts[1].verify == "mfu compare before.json after.json --expect balance");
+  CHECK(section.finding_texts[1].verify ==
+        "mfu diagnose after.json: balance must rise, by the same convention");
   Diagnosis healthy = example::stalled_by_input();
   healthy.verdict = {};
   healthy.verdict.family = Family::healthy;
