@@ -44,15 +44,14 @@ void hold_against_history(const AgainstText& text, const Side& side, Report& rep
   std::size_t others = 0;
   std::erase_if(entries, [&](const HistoryEntry& entry) {
     if (entry.job != now.job) return true;
-    const bool same = entry.fingerprint == now.fingerprint && entry.command == now.command &&
-                      entry.gpus == now.gpus;
+    const bool same = measured_alike(entry, now);
     others += same ? 0U : 1U;
     return !same;
   });
   if (others > 0) {
     notes.add("history-not-alike", Severity::info,
-              "records of the job under another convention, peak, command or number of GPUs are "
-              "left out",
+              "records of the job under another convention, peak, command, number of GPUs or "
+              "tokens a step are left out",
               Place{.file = text.db}, static_cast<std::int64_t>(others));
   }
   std::vector<HistorySeries> series = group_history(entries, now.job);

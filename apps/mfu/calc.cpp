@@ -52,9 +52,7 @@ Report calculated(const ParsedCalc& parsed, const GateLimits& limits, Notes& not
   report.inputs = parsed.files;
   report.notes = notes.all();
   report.calc = describe_calc(std::move(calculation));
-  for (std::string& line : placement_lines(*report.calc)) {
-    report.calc->advice.push_back(std::move(line));
-  }
+  report.calc->references = placed_among_references(*report.calc);
   const Judged judged = judged_of(*report.calc);
   if (limits.strict) refuse_if_strict(report.notes, judged, "the answer is given all the same");
   if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));

@@ -4,15 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/nearest.hpp"
 #include "commands.hpp"
 #include "compared_side.hpp"
+#include "log_reading.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "mfu/version.hpp"
@@ -29,7 +31,11 @@ struct CompareText {
   std::vector<std::string> files;
   OutputText output;
   OverrideText overrides;
-  std::string skip, reference, seed, threads;
+  CalcText of_logs;  // what the overrides do not hold
+  std::vector<std::string> telemetry;
+  SelectionText selection;
+  LogReadingText reading;
+  std::string reference, seed, threads;
   std::string expect, least_change, max_regression;
   bool reconvert = false;
   bool strict = false;
@@ -54,9 +60,31 @@ std::optional<double> parse_share(const std::string& text, std::string_view opti
   return value;
 }
 
+// The options of calc that a log is counted with and a run has no use for.
+constexpr std::array<std::string_view, 7> kOfLogs{"--params",   "--accumulation", "--attention",
+                                                  "--window",   "--router",       "--recompute",
+                                                  "--trainable"};
+
+bool is_of_logs(const CalcOption& option) {
+  return std::find(kOfLogs.begin(), kOfLogs.end(), option.name) != kOfLogs.end();
+}
+
+std::string log_options_given(const CompareText& text) {
+  std::string given;
+  const auto add = [&](std::string_view name, bool is_given) {
+    if (is_given) given += (given.empty() ? "" : ", ") + std::string(name);
+  };
+  for (const CalcOption& option : calc_options()) {
+    if (is_of_logs(option)) add(option.name, !(text.of_logs.*option.member).empty());
+  }
+  add("--columns", !text.reading.columns.empty());
+  add("--format", !text.reading.format.empty());
+  add("--segment", !text.reading.segment.empty());
+  return given;
+}
+
 // The options that say what a run is say it of a log, too.
-CalcText calc_text_of(const OverrideText& text) {
-  CalcText calc;
+CalcText calc_text_of(const OverrideText& text, CalcText calc) {
   calc.model = text.model;
   calc.seq_len = text.seq_len;
   calc.batch = text.batch;
@@ -75,36 +103,46 @@ SideRequest parse_request(const CompareText& text, Problems& problems, Notes& no
                           std::vector<InputInfo>& files) {
   SideRequest request;
   request.overrides = parse_overrides(text.overrides, problems, notes, files);
-  request.calc = calc_text_of(text.overrides);
-  SelectionText selection;
-  selection.skip = text.skip;
-  request.selection = parse_selection(selection, problems);
-  if (!text.skip.empty()) request.summing.skip = request.selection.skip;
+  request.calc = calc_text_of(text.overrides, text.of_logs);
+  request.log_options = log_options_given(text);
+  request.selection = parse_selection(text.selection, problems);
+  request.reading = parse_log_reading(text.reading, problems);
+  request.summing = parse_log_summary(text.reading, problems);
+  const SelectionText& chosen = text.selection;
+  if (!chosen.skip.empty()) request.summing.skip = request.selection.skip;
   AnalysisText analysis;
   analysis.reference = text.reference;
   analysis.seed = text.seed;
   request.analysis = parse_analysis(analysis, problems);
   request.analysis.user_chips = request.overrides.user_chips;
-  // Asked for steps to leave out, the rule does not leave out more.
-  request.analysis.drop_warmup = text.skip.empty();
   request.threads = parse_threads(text.threads, problems);
   const OverrideText& o = text.overrides;
   request.options_given =
       !(o.model.empty() && o.seq_len.empty() && o.batch.empty() && o.tokens_per_step.empty() &&
         o.gpus.empty() && o.chip.empty() && o.peak.empty() && o.precision.empty() &&
-        o.clock.empty() && o.convention.empty() && text.skip.empty());
+        o.clock.empty() && o.convention.empty() && chosen.skip.empty() && chosen.steps.empty() &&
+        chosen.ranks.empty() && request.log_options.empty());
+  if (!text.telemetry.empty()) {
+    problems.add(Error(ErrorKind::usage, "of which of the two?", at("--telemetry"),
+                       "diagnose each with its own, and compare what is saved: mfu diagnose "
+                       "before.json --telemetry node*.csv --json > b.json"));
+  }
   return request;
 }
 
 // Exit code 2: nothing is written but the JSON object, which says why.
-int refuse(Report& report, std::vector<OutputTarget>& targets, bool verbose) {
+int refuse(Report& report, std::vector<OutputTarget>& targets, const CompareText& text) {
   report.exit_code = 2;
-  say_notes(report.notes, verbose);
+  say_notes(report.notes, text.verbose);
   for (const Error& problem : compare_problems(*report.compare)) say_error(problem);
-  if (report.compare->difference_texts.size() > 0) {
+  if (text.reconvert) {
+    say_error(Error(ErrorKind::usage, "what the two hold does not allow to restate them",
+                    at("--reconvert"), "the model, the tokens a step and the GPUs of both would"));
+  }
+  if (!report.compare->difference_texts.empty()) {
     std::string all;
-    for (const std::string& text : report.compare->difference_texts) {
-      all += (all.empty() ? "" : "; ") + text;
+    for (const std::string& difference : report.compare->difference_texts) {
+      all += (all.empty() ? "" : "; ") + difference;
     }
     say("mfu: note: the set-ups differ: " + all);
   }
@@ -165,7 +203,7 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   report.compare =
       describe_compare(std::move(comparison), std::move(before), std::move(after), expected);
   report.notes = notes.all();
-  if (!report.compare->comparison.comparable) return refuse(report, targets, text.verbose);
+  if (!report.compare->comparison.comparable) return refuse(report, targets, text);
   if (text.strict) refuse_if_strict(report.notes, {}, "the two are compared all the same");
   if (limit) {
     report.gates.push_back(
@@ -194,13 +232,22 @@ std::function<int()> add_compare(CLI::App& parent) {
   command->add_option("--least-change", text->least_change, "Less is no change (1%)")
       ->type_name("RATIO");
   command->add_flag("--strict", text->strict, "Exit 2 on data loss or assumption");
-  command->add_option("--skip", text->skip, "Leading steps to leave out; else by rule")
-      ->type_name("N");
+  add_selection_options(*command, text->selection);
+  add_log_reading_options(*command, text->reading);
   command->add_option("--reference", text->reference, "Reference compute: median (default), mean")
       ->type_name("NAME");
   command->add_option("--seed", text->seed, "Of the bootstrap")->type_name("N");
   add_override_options(*command, text->overrides);
   add_threads_option(*command, text->threads);
+  for (const CalcOption& option : calc_options()) {
+    if (!is_of_logs(option)) continue;
+    command
+        ->add_option(std::string(option.name), text->of_logs.*option.member,
+                     std::string(option.help))
+        ->type_name(std::string(option.type));
+  }
+  // Not in the help: it is said what to do instead.
+  command->add_option("--telemetry", text->telemetry)->group("");
   command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
   command->allow_extras();
   command->footer(

@@ -8,6 +8,7 @@
 #include "mfu/compare.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/read.hpp"
+#include "mfu/training_log.hpp"
 #include "run_overrides.hpp"
 
 namespace mfu::app {
@@ -18,13 +19,16 @@ struct SideRequest {
   Overrides overrides;
   CalcText calc;
   Selection selection;
+  LogReadOptions reading;
   LogSummaryOptions summing;
   DiagnoseOptions analysis;
   unsigned threads = 0;
   bool options_given = false;
+  std::string log_options;  // those given that are of logs alone: "--params, --columns"
 };
 
-// `path`: a file, a folder or pattern of traces or of the parts of a run; "-": a saved report.
+// `path`: a file, a folder or pattern of traces or of the parts of a run, a pipe; "-": standard
+// input.
 // Notes bear the name of the input.
 [[nodiscard]] Side read_side(const std::string& path, const SideRequest& request,
                              std::vector<InputInfo>& inputs, Notes& notes);

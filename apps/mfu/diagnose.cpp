@@ -128,9 +128,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   report.inputs = std::move(run.inputs);
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());
   report.diagnose = std::move(run.section);
-  for (std::string& line : placement_lines(*report.diagnose)) {
-    report.diagnose->also.push_back(std::move(line));
-  }
+  report.diagnose->references = placed_among_references(*report.diagnose);
   if (against) {
     hold_against_history(text.against, side_of(*report.diagnose, text.files.front()), report,
                          notes);

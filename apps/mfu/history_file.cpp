@@ -62,6 +62,7 @@ class Locked {
   void append(std::string text) const {
     const off_t size = lseek(descriptor_, 0, SEEK_END);
     if (size < 0) refuse(path_, "cannot be added to", errno);
+    if (size > 0) refuse_if_foreign();
     char last = '\n';
     if (size > 0 && pread(descriptor_, &last, 1, size - 1) != 1) {
       refuse(path_, "cannot be read", errno);
@@ -80,6 +81,31 @@ class Locked {
   }
 
  private:
+  // What is added behind gzip data cannot be read again, and a report or a script that is named by
+  // mistake is no place for a record.
+  void refuse_if_foreign() const {
+    constexpr std::size_t kHead = 65536;
+    std::string head(kHead, '\0');
+    const ssize_t got = pread(descriptor_, head.data(), head.size(), 0);
+    if (got < 0) refuse(path_, "cannot be read", errno);
+    head.resize(static_cast<std::size_t>(got));
+    Place place;
+    place.file = path_;
+    if (head.starts_with("\x1F\x8B")) {
+      throw Error(ErrorKind::io, "is gzip: nothing can be added behind it", place,
+                  "unpack it first: gzip -d FILE");
+    }
+    constexpr std::string_view kStart = "{\"schema\":\"mfu.history/";
+    const bool blank = head.find_first_not_of(" \t\r\n") == std::string::npos;
+    const bool cut_off = kStart.starts_with(head);
+    if (blank || cut_off || head.find("\"schema\":\"mfu.history/") != std::string::npos ||
+        head.find("\"schema\": \"mfu.history/") != std::string::npos) {
+      return;
+    }
+    throw Error(ErrorKind::format, "is no history: nothing was added", place,
+                "name another file: --db history.jsonl is made where there is none");
+  }
+
   std::string path_;
   int descriptor_ = -1;
 };
@@ -111,16 +137,31 @@ std::string record_of(const HistoryEntry& entry) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::optional<double> positive_at(const Json& object, const char* key) {
+std::optional<double> number_at(const Json& object, const char* key) {
   const auto at = object.find(key);
-  if (at == object.end() || !at->is_number()) return {};
-  const double value = at->get<double>();
-  return std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
+  return at != object.end() && at->is_number() ? std::optional(at->get<double>()) : std::nullopt;
 }
 
 std::string text_at(const Json& object, const char* key) {
   const auto at = object.find(key);
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+}
+
+// Nothing, or a value that there can be: what a hand or another program put there must not become
+// what is usual.
+bool can_be(const Json& object, const char* key, double most) {
+  const auto at = object.find(key);
+  if (at == object.end() || at->is_null()) return true;
+  if (!at->is_number()) return false;
+  const double value = at->get<double>();
+  return value > 0.0 && value <= most;
+}
+
+bool is_record(const Json& object) {
+  return !text_at(object, "job").empty() && !text_at(object, "fingerprint").empty() &&
+         can_be(object, "mfu", 1.0) && can_be(object, "step_seconds", 1e9) &&
+         can_be(object, "tokens_per_second", 1e18) && can_be(object, "tokens_per_step", 1e18) &&
+         can_be(object, "gpus", 1e9);
 }
 
 HistoryEntry entry_from(const Json& object) {
@@ -133,15 +174,19 @@ HistoryEntry entry_from(const Json& object) {
   entry.model = text_at(object, "model");
   entry.chip = text_at(object, "chip");
   entry.verdict = text_at(object, "verdict");
-  entry.mfu = positive_at(object, "mfu");
-  entry.step_seconds = positive_at(object, "step_seconds");
-  entry.tokens_per_second = positive_at(object, "tokens_per_second");
-  entry.tokens_per_step = positive_at(object, "tokens_per_step");
-  entry.gpus = positive_at(object, "gpus");
+  entry.mfu = number_at(object, "mfu");
+  entry.step_seconds = number_at(object, "step_seconds");
+  entry.tokens_per_second = number_at(object, "tokens_per_second");
+  entry.tokens_per_step = number_at(object, "tokens_per_step");
+  entry.gpus = number_at(object, "gpus");
   const auto ends = object.find("relative_ci");
   if (ends != object.end() && ends->is_array() && ends->size() == 2 && (*ends)[0].is_number() &&
       (*ends)[1].is_number()) {
-    entry.relative_ci = Interval{(*ends)[0].get<double>(), (*ends)[1].get<double>()};
+    const Interval interval{(*ends)[0].get<double>(), (*ends)[1].get<double>()};
+    // Of relative differences, all of them.
+    if (interval.lo > -1.0 && interval.lo <= interval.hi && interval.hi < 1e6) {
+      entry.relative_ci = interval;
+    }
   }
   return entry;
 }
@@ -217,7 +262,10 @@ std::vector<HistoryEntry> read_history(const std::string& path, InputInfo& info,
     place.line = number;
     const Json object = Json::parse(line, nullptr, false);
     const std::string schema = object.is_object() ? text_at(object, "schema") : std::string();
-    if (schema == kSchema) {
+    if (schema == kSchema && !is_record(object)) {
+      notes.add("history-values", Severity::loss, "a record with values that cannot be is left out",
+                place);
+    } else if (schema == kSchema) {
       entries.push_back(entry_from(object));
       entries.back().line = number;
     } else if (schema.starts_with("mfu.history/")) {

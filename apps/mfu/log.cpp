@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -12,11 +11,11 @@
 #include <vector>
 
 #include "against_history.hpp"
-#include "base/nearest.hpp"
 #include "baseline.hpp"
 #include "calc_options.hpp"
 #include "commands.hpp"
 #include "log_answer.hpp"
+#include "log_reading.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
@@ -32,8 +31,7 @@ namespace {
 struct LogText {
   std::vector<std::string> files;
   CalcText calc;
-  std::string format, segment, skip;
-  std::vector<std::string> columns;
+  LogReadingText reading;
   bool tee = false;
   std::string max_step, max_regression, baseline;
   AgainstText against;
@@ -45,80 +43,6 @@ struct LogText {
 struct LogLimits {
   std::optional<double> max_step, max_regression;
 };
-
-std::optional<std::size_t> whole(const std::string& text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return value;
-}
-
-// "step_time=dt:ms,tokens=tok": what the reader's columns are called.
-void parse_columns(const std::vector<std::string>& lists, LogReadOptions& options,
-                   Problems& problems) {
-  const std::vector<std::string_view> known = log_columns();
-  for (const std::string& list : lists) {
-    std::size_t begin = 0;
-    while (begin <= list.size()) {
-      const std::size_t end = std::min(list.find(',', begin), list.size());
-      const std::string pair = list.substr(begin, end - begin);
-      begin = end + 1;
-      const std::size_t equals = pair.find('=');
-      if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size()) {
-        problems.add(Error(ErrorKind::usage, "'" + pair.substr(0, 80) + "' names no column",
-                           at("--columns"), "write step_time=seconds,tokens=tok"));
-        continue;
-      }
-      const std::string name = pair.substr(0, equals);
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        problems.add(Error(ErrorKind::usage, "unknown quantity '" + name.substr(0, 80) + "'",
-                           at("--columns"), name_hint(name, known)));
-        continue;
-      }
-      if (!options.columns.try_emplace(name, pair.substr(equals + 1)).second) {
-        problems.add(Error(ErrorKind::usage, "two columns are told to hold " + name,
-                           at("--columns"), "name one"));
-      }
-    }
-  }
-}
-
-LogReadOptions parse_reading(const LogText& text, Problems& problems) {
-  LogReadOptions options;
-  parse_columns(text.columns, options, problems);
-  options.format = text.format;
-  if (!text.format.empty()) {
-    std::vector<std::string_view> names;
-    for (const LogFormatInfo& format : log_formats()) names.push_back(format.name);
-    if (std::find(names.begin(), names.end(), text.format) == names.end()) {
-      problems.add(Error(ErrorKind::usage, "unknown format '" + text.format.substr(0, 80) + "'",
-                         at("--format"), name_hint(text.format, names)));
-    }
-  }
-  return options;
-}
-
-LogSummaryOptions parse_summary(const LogText& text, Problems& problems) {
-  LogSummaryOptions options;
-  if (!text.skip.empty()) {
-    options.skip = whole(text.skip);
-    if (!options.skip) {
-      problems.add(Error(ErrorKind::usage,
-                         "'" + text.skip.substr(0, 80) + "' is no number of steps", at("--skip"),
-                         "write 10"));
-    }
-  }
-  if (text.segment == "last") {
-    options.last_segment = true;
-  } else if (!text.segment.empty() && text.segment != "all") {
-    options.segment = whole(text.segment);
-    if (!options.segment) {
-      problems.add(Error(ErrorKind::usage, "'" + text.segment.substr(0, 80) + "' is no segment",
-                         at("--segment"), "write 2, last or all"));
-    }
-  }
-  return options;
-}
 
 LogLimits parse_limits(const LogText& text, bool against, Problems& problems) {
   LogLimits limits;
@@ -207,8 +131,8 @@ int run_log(const CLI::App& command, const LogText& text) {
                        text.files.empty() ? "no log to read" : "more than one log", {},
                        "mfu log train.log; '-' is standard input"));
   }
-  LogReadOptions reading = parse_reading(text, problems);
-  LogSummaryOptions summing = parse_summary(text, problems);
+  LogReadOptions reading = parse_log_reading(text.reading, problems);
+  LogSummaryOptions summing = parse_log_summary(text.reading, problems);
   const bool against = parse_against(text.against, problems);
   const LogLimits limits = parse_limits(text, against, problems);
   const GateLimits gates = parse_gates(text.gates, problems);
@@ -289,14 +213,8 @@ std::function<int()> add_log(CLI::App& parent) {
         ->add_option(std::string(option.name), text->calc.*option.member, std::string(option.help))
         ->type_name(std::string(option.type));
   }
-  command->add_option("--columns", text->columns, "Of CSV or JSON Lines: step_time=dt:ms")
-      ->allow_extra_args(false)
-      ->type_name("WHAT=NAME,..");
-  command->add_option("--format", text->format, "Of the log, where it is not told")
-      ->type_name("NAME");
-  command->add_option("--segment", text->segment, "Of a resumed run: 2, last, all (default)")
-      ->type_name("N");
-  command->add_option("--skip", text->skip, "Leading steps to leave out; else by rule")
+  add_log_reading_options(*command, text->reading);
+  command->add_option("--skip", text->reading.skip, "Leading steps to leave out; else by rule")
       ->type_name("N");
   command->add_flag("--tee", text->tee, "Pass the log on to standard output");
   add_output_options(*command, text->output);

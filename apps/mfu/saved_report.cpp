@@ -248,25 +248,31 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
   if (saved.command == "diagnose") {
     take_run(report, saved.side);
     saved.verdict = text_at(part(report, "verdict"), "family");
+    saved.recorded_ranks = positive_at(part(report, "setup"), "recorded_ranks");
   } else if (saved.command == "log") {
     take_log(report, saved.side);
   } else if (saved.command == "calc" || saved.command == "whatif") {
     take_single(report, saved.side);
   }
-  if (saved.side.fingerprint.empty() || saved.command.empty()) {
+  if (!measures) {
     throw Error(
         ErrorKind::usage,
         fmt::format(
             "is a report of mfu {}, which measures nothing: no baseline, nothing to compare",
-            saved.command.substr(0, 40)),
+            saved.command.empty() ? "(no command)" : saved.command.substr(0, 40)),
         place, "save one of diagnose, log or calc with --json");
   }
   return saved;
 }
 
 SavedReport read_report(const std::string& path, InputInfo& info) {
+  ByteSource source = ByteSource::open(path);
+  return read_report(source, info);
+}
+
+SavedReport read_report(ByteSource& source, InputInfo& info) {
   info.format = std::string(kSchema);
-  return parse_report(read_text(path, info), path);
+  return parse_report(read_text(source, info), source.name());
 }
 
 }  // namespace mfu::app

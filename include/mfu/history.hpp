@@ -32,6 +32,10 @@ struct HistoryEntry {
   std::int64_t line = 0;                // of the file, from 1
 };
 
+// Whether the two can lie on one line: the same fingerprint, command (a log's usual step is no mean
+// step) and GPUs; where there is no MFU to hold them to, the same tokens a step.
+[[nodiscard]] bool measured_alike(const HistoryEntry& a, const HistoryEntry& b) noexcept;
+
 // The log of an entry's speed; nothing: it holds none.
 [[nodiscard]] std::optional<double> log_speed(const HistoryEntry& entry) noexcept;
 
@@ -56,7 +60,7 @@ struct HistoryChange {
 // either side. In order.
 [[nodiscard]] std::vector<HistoryChange> changes_in(std::span<const double> log_speeds);
 
-// The entries of one job under one fingerprint, in the order of the file.
+// The entries of one job that were measured alike, in the order of the file.
 struct HistorySeries {
   std::string job;
   std::string fingerprint;
@@ -67,7 +71,8 @@ struct HistorySeries {
   std::vector<HistoryChange> changes;    // indices into log_speeds
   std::optional<HistoryBaseline> baseline;
 };
-// By job and fingerprint in the order of first appearance. `job`: only that; empty: all.
+// By job and what is measured alike, in the order of first appearance. `job`: only that; empty:
+// all.
 [[nodiscard]] std::vector<HistorySeries> group_history(const std::vector<HistoryEntry>& entries,
                                                        const std::string& job);
 

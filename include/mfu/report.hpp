@@ -19,6 +19,7 @@
 #include "mfu/model.hpp"
 #include "mfu/plan_report.hpp"
 #include "mfu/read.hpp"
+#include "mfu/references.hpp"
 #include "mfu/training_log.hpp"
 
 namespace mfu {
@@ -98,6 +99,13 @@ struct WorthSection {
   std::vector<std::string> remarks;
 };
 
+// Where a measurement stands among what others have published: a calibration, no proof.
+struct ReferencesSection {
+  ReferencePlacement placement;
+  std::vector<std::string> texts;  // one for each of placement.nearest
+  std::string line;                // all of it; empty: no point of like scale
+};
+
 struct DiagnoseSection {
   Diagnosis diagnosis;
   std::string title;       // model, GPUs, peak
@@ -128,6 +136,7 @@ struct DiagnoseSection {
   std::optional<ModelShape> shape;      // that the work was counted from
   std::optional<ReplaySection> replay;  // where the run comes from a timeline
   std::optional<TraceSection> trace;    // where the run comes from traces
+  std::optional<ReferencesSection> references;
 };
 
 // An MFU against one peak, held against another.
@@ -151,6 +160,7 @@ struct CalcSection {
   std::vector<std::string> result_texts;  // a few words for each of calculation.results
   std::vector<std::string> impossible_because;
   std::vector<std::string> advice;  // closing lines
+  std::optional<ReferencesSection> references;
   std::vector<PeakRow> peaks;
   std::vector<std::string> peak_texts;  // one for each of peaks
   std::optional<Detection> detection;
@@ -330,6 +340,7 @@ struct HistorySection {
     std::string name, text;
   };
   struct SeriesText {
+    std::string title;  // the job, and what its records are of
     std::string baseline;
     std::vector<std::string> changes;
     std::vector<EntryText> entries;  // one for each of the series' entries

@@ -22,19 +22,31 @@ constexpr std::array<std::string_view, 15> kFactors{
     "moving",     "stage",           "within_stage",    "own_stall",  "transfer",
     "dependency", "schedule_bubble", "dependency_rest", "usual_step", "slow_steps"};
 
-// Everything that the steps say: two such are one measurement read twice.
-bool same_steps(const Side& a, const Side& b) {
+// Of a saved report no steps are left, but two measurements do not agree in all digits of every
+// factor. What is worked back from a report is off by a few roundings.
+bool same_figures(const Side& a, const Side& b) {
+  const auto same = [](const Value& x, const Value& y) {
+    return x.has_value() == y.has_value() && (!x || same_number(*x, *y, 1e-13));
+  };
+  return same(a.mfu, b.mfu) && same(a.step_seconds, b.step_seconds) && a.steps == b.steps &&
+         same(a.tokens_per_second_per_gpu, b.tokens_per_second_per_gpu) &&
+         std::equal(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end(),
+                    [&](const SideFactor& x, const SideFactor& y) {
+                      return x.id == y.id && same(x.value, y.value);
+                    });
+}
+
+bool has_steps(const Side& side) { return !side.terms.empty() || !side.costs.empty(); }
+
+// Everything that the sides say: two such are one measurement read twice.
+bool same_measurement(const Side& a, const Side& b) {
+  if (a.measure != b.measure || !same_figures(a, b)) return false;
+  if (has_steps(a) != has_steps(b)) return a.steps > 1;
   const auto same_terms = [](const StepTerms& x, const StepTerms& y) {
     return x.reference == y.reference && x.balance == y.balance && x.own_stall == y.own_stall &&
            x.transfer == y.transfer && x.step == y.step;
   };
-  const auto same_factors = [](const SideFactor& x, const SideFactor& y) {
-    return x.id == y.id && x.value == y.value && x.seconds == y.seconds;
-  };
-  return a.mfu == b.mfu && a.step_seconds == b.step_seconds && a.steps == b.steps &&
-         a.tokens_per_second_per_gpu == b.tokens_per_second_per_gpu &&
-         std::equal(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end(),
-                    same_factors) &&
+  return a.mfu == b.mfu && a.step_seconds == b.step_seconds &&
          std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(), same_terms) &&
          a.costs == b.costs && a.weights == b.weights;
 }
@@ -230,7 +242,10 @@ void judge(Comparison& result, double least) {
     return;
   }
   if (!result.log_ci) {
-    result.outcome = result.log_ratio == 0.0 ? Outcome::no_change : Outcome::unknown;
+    // Two figures that agree need no spread; a restatement rounds them.
+    constexpr double kRounding = 1e-12;
+    result.outcome =
+        std::fabs(result.log_ratio) <= kRounding ? Outcome::no_change : Outcome::unknown;
     return;
   }
   const bool certain = result.log_ci->lo > 0.0 || result.log_ci->hi < 0.0;
@@ -344,12 +359,12 @@ bool is_as_expected(const Comparison& comparison, std::string_view factor) {
 
 Regression regression_of(const Comparison& comparison, double limit) noexcept {
   Regression result;
-  // As a share of the speed: MFU down by 3 % of what it was.
-  result.slowdown = -std::expm1(comparison.log_ratio);
+  // As a share of the speed: MFU down by 3 % of what it was. No change is 0, and not -0.
+  const auto lost = [](double log_ratio) { return 0.0 - std::expm1(log_ratio); };
+  result.slowdown = lost(comparison.log_ratio);
   result.beyond_limit = result.slowdown > limit;
   if (comparison.log_ci) {
-    result.interval =
-        Interval{-std::expm1(comparison.log_ci->hi), -std::expm1(comparison.log_ci->lo)};
+    result.interval = Interval{lost(comparison.log_ci->hi), lost(comparison.log_ci->lo)};
     result.certain = comparison.log_ci->hi < 0.0;
   }
   return result;
@@ -404,7 +419,8 @@ Comparison compare(const Side& before, const Side& after, const CompareOptions& 
     }
   }
   result.comparable = true;
-  result.same_data = before.measure == after.measure && same_steps(before, after);
+  // What had to be restated is not one measurement, though its figures may agree.
+  result.same_data = result.restated == Restatement::none && same_measurement(before, after);
   const Noise noise(before, after, options);
   result.log_ci = noise.of_speed(result.log_ratio);
   judge(result, least);

@@ -63,6 +63,14 @@ void split(std::span<const double> values, std::size_t begin, std::size_t end, d
 
 }  // namespace
 
+bool measured_alike(const HistoryEntry& a, const HistoryEntry& b) noexcept {
+  if (a.fingerprint != b.fingerprint || a.command != b.command || a.gpus != b.gpus) return false;
+  constexpr double kSameTokens = 1e-3;  // packed or padded data differ a little from run to run
+  return (a.mfu && b.mfu) || a.tokens_per_step == b.tokens_per_step ||
+         (a.tokens_per_step && b.tokens_per_step &&
+          std::fabs(*a.tokens_per_step - *b.tokens_per_step) <= kSameTokens * *a.tokens_per_step);
+}
+
 std::optional<double> log_speed(const HistoryEntry& entry) noexcept {
   if (entry.mfu && *entry.mfu > 0) return std::log(*entry.mfu);
   if (entry.step_seconds && *entry.step_seconds > 0) return -std::log(*entry.step_seconds);
@@ -102,7 +110,7 @@ std::vector<HistorySeries> group_history(const std::vector<HistoryEntry>& entrie
   for (const HistoryEntry& entry : entries) {
     if (!job.empty() && entry.job != job) continue;
     auto series = std::find_if(all.begin(), all.end(), [&](const HistorySeries& one) {
-      return one.job == entry.job && one.fingerprint == entry.fingerprint;
+      return one.job == entry.job && measured_alike(one.entries.front(), entry);
     });
     if (series == all.end()) {
       HistorySeries fresh;

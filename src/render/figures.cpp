@@ -87,6 +87,7 @@ void gather_calc(Gist& gist, const CalcSection& section) {
   all.setup("convention", "convention",
             c.results.empty() ? std::string() : std::string(c.results.front().convention->id));
   all.setup("fingerprint", "fingerprint", section.fingerprint);
+  if (section.references) all.remark("references", "published", section.references->line);
 }
 
 void gather_log(Gist& gist, const LogSection& section) {
@@ -202,6 +203,22 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   for (const std::string& action : section.actions) all.remark("try", "try", action);
   all.remark("owner", "owner", section.owner);
   all.remark("verify", "verify", section.verify);
+  for (const std::string& also : section.also) all.remark("also", "also", also);
+  if (section.references) all.remark("references", "published", section.references->line);
+}
+
+// The records themselves are for the form to place.
+void gather_history(Gist& gist, const HistorySection& section) {
+  Gathering all(gist);
+  gist.answer = section.title;
+  for (std::size_t i = 0; i < section.series.size(); ++i) {
+    const HistorySection::SeriesText& words = section.texts[i];
+    all.remark("job", words.title, words.baseline);
+    for (const std::string& change : words.changes) {
+      all.remark("change", section.series[i].job, change);
+    }
+    all.setup("fingerprint", "fingerprint", section.series[i].fingerprint);
+  }
 }
 
 }  // namespace
@@ -234,12 +251,15 @@ Gist gist_of(const Report& report, std::string_view form) {
   } else if (report.compare) {
     gather_compare(gist, *report.compare);
     return gist;
+  } else if (report.history && form == "markdown") {
+    gather_history(gist, *report.history);
+    return gist;
   } else {
     Place place;
     place.what = "--out";
     throw Error(ErrorKind::unsupported,
                 fmt::format("mfu {} has no form as {}", report.command, form), place,
-                "text and json it has");
+                report.history ? "text, json, md and csv it has" : "text and json it has");
   }
   if (report.history) {
     Gathering(gist).remark("history", "history", report.history->against_line);

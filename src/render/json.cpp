@@ -227,6 +227,7 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   if (diagnosis.placement) render::json_placement(object, *diagnosis.placement);
   if (section.worth_table) render::json_worth(object, *section.worth_table);
   render::json_health(object, section);
+  render::json_references(object, section.references);
   if (section.replay) render::json_replay(object, *section.replay);
   if (section.trace) render::json_trace(object, *section.trace);
 }
@@ -273,6 +274,9 @@ Json report_object(const Report& report) {
   object["exit_code"] = report.exit_code;
   if (report.diagnose) add_diagnose(object, *report.diagnose);
   if (report.calc) render::json_calc(object, *report.calc);
+  if (report.calc && !report.calc->what_if && !report.calc->rebase) {
+    render::json_references(object, report.calc->references);
+  }
   if (report.flops) render::json_flops(object, *report.flops);
   if (report.peak) render::json_peak(object, *report.peak);
   if (report.log) render::json_log(object, *report.log);

@@ -31,7 +31,10 @@ Json level(const HistorySeries& series, double log_speed) {
 }
 
 Json baseline_of(const HistorySeries& series, const std::string& words) {
-  Json values = {{"job", series.job}, {"fingerprint", series.fingerprint}};
+  Json values = {{"job", series.job},
+                 {"fingerprint", series.fingerprint},
+                 {"command", text(series.entries.front().command)},
+                 {"gpus", number(series.entries.front().gpus)}};
   if (!series.baseline) {
     values["mfu"] = nullptr;
     values["step_seconds"] = nullptr;

@@ -165,7 +165,11 @@ void verdict(Screen& screen, const DiagnoseSection& section) {
   if (!owner_shown) screen.hanging("  owner", section.owner);
   if (!section.verify.empty()) screen.hanging("  verify", section.verify);
   if (!section.refuted_by.empty()) screen.hanging("  not if", section.refuted_by);
-  screen.hanging("  also", section.also);
+  std::vector<std::string> also = section.also;
+  if (section.references && !section.references->line.empty()) {
+    also.push_back(section.references->line);
+  }
+  screen.hanging("  also", also);
   if (!section.health.clock.empty()) screen.hanging("  clock", section.health.clock);
   std::vector<std::string> remarks = section.health.remarks;
   if (!section.health.two_modes.empty()) remarks.push_back(section.health.two_modes);

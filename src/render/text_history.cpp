@@ -47,7 +47,7 @@ void text_history(Screen& screen, const HistorySection& section) {
     const HistorySeries& series = section.series[i];
     const HistorySection::SeriesText& text = section.texts[i];
     screen.blank();
-    screen.line(series.job, Emphasis::strong);
+    screen.line(text.title, Emphasis::strong);
     screen.wrapped(series.fingerprint, 2, Emphasis::quiet);
     if (section.action != "add") {
       const std::string line = sparkline(series.log_speeds, screen.width() - 4, screen.utf8());

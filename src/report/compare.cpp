@@ -294,8 +294,8 @@ std::vector<std::string> cautions_of(const Comparison& c, const Side& before, co
   }
   for (const Side* side : {&before, &after}) {
     if (side->measure != Measure::single && side->steps < 8) {
-      all.push_back(
-          fmt::format("only {} steps {}", side->steps, side == &before ? "before" : "after"));
+      all.push_back(fmt::format("only {} {} {}", side->steps, side->steps == 1 ? "step" : "steps",
+                                side == &before ? "before" : "after"));
     }
   }
   return all;
@@ -357,7 +357,7 @@ std::vector<Error> compare_problems(const CompareSection& section) {
         hint = "--reconvert compares the speed of a GPU";
         break;
       case Obstacle::work:
-        hint = "--tokens-per-step settles it";
+        hint = "tokens_per_step, stated of each where it was measured, settles it";
         break;
       case Obstacle::reference:
         hint = "measure both with the same --reference, or --reconvert for the speed alone";

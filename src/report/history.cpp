@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "mfu/quantity.hpp"
@@ -66,9 +67,18 @@ std::string against_text(const HistorySection& section) {
 void describe_history(HistorySection& section, std::vector<HistorySeries> series) {
   section.series = std::move(series);
   std::size_t records = 0;
+  std::set<std::string> jobs;
   for (const HistorySeries& one : section.series) {
     HistorySection::SeriesText text;
     records += one.entries.size();
+    const HistoryEntry& first = one.entries.front();
+    text.title = shortened(one.job);
+    if (!first.command.empty()) text.title += "   " + shortened(first.command);
+    if (first.gpus) {
+      text.title +=
+          fmt::format("   {} {}", format_grouped(*first.gpus), *first.gpus == 1 ? "GPU" : "GPUs");
+    }
+    jobs.insert(one.job);
     text.baseline = baseline_text(one);
     for (const HistoryChange& change : one.changes)
       text.changes.push_back(change_text(one, change));
@@ -83,7 +93,7 @@ void describe_history(HistorySection& section, std::vector<HistorySeries> series
     section.texts.push_back(std::move(text));
   }
   section.title = fmt::format("{} {} of {} {}", records, records == 1 ? "record" : "records",
-                              section.series.size(), section.series.size() == 1 ? "job" : "jobs");
+                              jobs.size(), jobs.size() == 1 ? "job" : "jobs");
   if (section.action == "against") section.against_line = against_text(section);
 }
 

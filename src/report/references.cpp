@@ -44,25 +44,27 @@ Item item_of(const ReferencePoint& point) {
   return item;
 }
 
-std::vector<std::string> lines_of(double mfu, const ReferencePlacement& placement) {
-  std::vector<std::string> lines;
-  std::string text =
-      fmt::format("MFU {} is {} the usual {:.0f} to {:.0f} % of LLM training", format_percent(mfu),
-                  placement.position < 0   ? "below"
-                  : placement.position > 0 ? "above"
-                                           : "within",
-                  100 * kUsualLow, 100 * kUsualHigh);
+std::string_view position_text(int position) {
+  return position < 0 ? "below" : position > 0 ? "above" : "within";
+}
+
+ReferencesSection section_of(double mfu, ReferencePlacement placement) {
+  ReferencesSection section;
   for (const PlacedReference& placed : placement.nearest) {
     const ReferencePoint& point = *placed.point;
-    text += fmt::format("; {}: {}", scale_text(point), format_percent(point.mfu));
-    if (placed.restated) {
-      text += fmt::format(" ({} by this convention)", format_percent(*placed.restated));
-    } else {
-      text += fmt::format(" ({})", convention_text(point));
-    }
+    const std::string basis =
+        placed.restated ? fmt::format("{} by this convention", format_percent(*placed.restated))
+                        : convention_text(point);
+    section.texts.push_back(
+        fmt::format("{}: {} ({})", scale_text(point), format_percent(point.mfu), basis));
   }
-  lines.push_back(std::move(text));
-  return lines;
+  if (!section.texts.empty()) {
+    section.line = fmt::format("MFU {} is {} the usual {:.0f} to {:.0f} % of LLM training; {}",
+                               format_percent(mfu), position_text(placement.position),
+                               100 * kUsualLow, 100 * kUsualHigh, fmt::join(section.texts, "; "));
+  }
+  section.placement = std::move(placement);
+  return section;
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ ListSection list_references() {
   return section;
 }
 
-std::vector<std::string> placement_lines(const CalcSection& section) {
+std::optional<ReferencesSection> placed_among_references(const CalcSection& section) {
   const Calculation& c = section.calculation;
   const std::optional<double> mfu = c.mfu();
   if (!mfu || section.status != "ok" || section.what_if) return {};
@@ -89,13 +91,11 @@ std::vector<std::string> placement_lines(const CalcSection& section) {
   const std::string_view chip =
       c.input.peak && c.input.peak->chip != nullptr ? c.input.peak->chip->id : std::string_view();
   const Convention* convention = c.results.empty() ? nullptr : c.results.front().convention;
-  const ReferencePlacement placement =
-      place_among(*mfu, c.input.gpus, params, chip, convention, c.input.switches);
-  if (placement.nearest.empty()) return {};
-  return lines_of(*mfu, placement);
+  return section_of(*mfu,
+                    place_among(*mfu, c.input.gpus, params, chip, convention, c.input.switches));
 }
 
-std::vector<std::string> placement_lines(const DiagnoseSection& section) {
+std::optional<ReferencesSection> placed_among_references(const DiagnoseSection& section) {
   const Diagnosis& diagnosis = section.diagnosis;
   if (!diagnosis.headline.mfu || diagnosis.headline.impossible) return {};
   const Convention* convention = nullptr;
@@ -105,10 +105,9 @@ std::vector<std::string> placement_lines(const DiagnoseSection& section) {
   }
   std::optional<double> gpus;
   if (diagnosis.setup.gpus > 0) gpus = static_cast<double>(diagnosis.setup.gpus);
-  const ReferencePlacement placement = place_among(*diagnosis.headline.mfu, gpus, section.params,
-                                                   diagnosis.setup.chip_id, convention, {});
-  if (placement.nearest.empty()) return {};
-  return lines_of(*diagnosis.headline.mfu, placement);
+  return section_of(*diagnosis.headline.mfu,
+                    place_among(*diagnosis.headline.mfu, gpus, section.params,
+                                diagnosis.setup.chip_id, convention, {}));
 }
 
 }  // namespace mfu

@@ -1,8 +1,7 @@
 // Reference points in words.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "mfu/references.hpp"
 #include "mfu/report.hpp"
@@ -11,8 +10,9 @@ namespace mfu {
 
 [[nodiscard]] ListSection list_references();
 
-// Where a measurement stands: the usual range, then points of like scale. Empty without an MFU.
-[[nodiscard]] std::vector<std::string> placement_lines(const CalcSection& section);
-[[nodiscard]] std::vector<std::string> placement_lines(const DiagnoseSection& section);
+// Where a measurement stands: the usual range, then points of like scale. Nothing without an MFU.
+[[nodiscard]] std::optional<ReferencesSection> placed_among_references(const CalcSection& section);
+[[nodiscard]] std::optional<ReferencesSection> placed_among_references(
+    const DiagnoseSection& section);
 
 }  // namespace mfu

@@ -2,6 +2,7 @@
 """mfu compare through the command line (MFU_BIN): runs, logs, saved reports, refusals, gates, and
 questions that people asked in public about a before and an after."""
 
+import gzip
 import json
 import math
 import os
@@ -86,12 +87,82 @@ class Runs(Compare):
         self.assertLessEqual(low, direct["delta"]["speed"])
         self.assertGreaterEqual(high, direct["delta"]["speed"])
 
-    def test_a_report_from_standard_input(self):
-        now = self.mfu("diagnose", self.after, "--json").stdout
-        result = self.mfu("compare", self.before, "-", "--json", stdin=now)
-        self.assertEqual(result.returncode, 0, result.stderr.decode())
-        self.assert_refused(self.mfu("compare", self.before, "-", stdin=b"{}"),
-                            "standard input is no saved report")
+    def test_standard_input_is_whatever_it_holds(self):
+        run = pathlib.Path(self.after).read_bytes()
+        direct = self.compared(self.before, self.after)
+        report = self.mfu("diagnose", self.after, "--json").stdout
+        for piped in (run, gzip.compress(run), report, gzip.compress(report)):
+            result = self.mfu("compare", self.before, "-", "--json", stdin=piped)
+            self.assertEqual(result.returncode, 0, result.stderr.decode())
+            answer = json.loads(result.stdout)
+            self.assertAlmostEqual(answer["delta"]["log_ratio"], direct["delta"]["log_ratio"],
+                                   places=12)
+            self.assertEqual(answer["moved"], "balance")
+        slow, quick = (steps_log(wiggled(value)).encode() for value in (1.1, 1.0))
+        lines = self.write("before.jsonl", slow)
+        for piped in (quick, gzip.compress(quick)):
+            result = self.mfu("compare", lines, "-", "--json", stdin=piped)
+            self.assertEqual(result.returncode, 0, result.stderr.decode())
+            self.assertAlmostEqual(json.loads(result.stdout)["delta"]["speed"], 0.1, delta=0.002)
+        for piped in (b"", b"{}", b"nothing\n", run[:len(run) // 2], report[:len(report) // 2]):
+            result = self.mfu("compare", self.before, "-", stdin=piped)
+            self.assert_refused(result, "")
+        self.assert_refused(self.mfu("compare", "-", "-", stdin=run), "cannot be both")
+
+    def test_a_report_and_its_own_run_are_one_measurement(self):
+        saved = self.report("b.json", "diagnose", self.before)
+        for pair in ((self.before, saved), (saved, self.before)):
+            answer = self.compared(*pair)
+            self.assertTrue(answer["same_measurement"])
+            self.assertEqual(answer["delta"]["verdict"], "no-change")
+        log = self.write("log.jsonl", steps_log([1.0 + 0.1 * (i % 7 == 0) + 0.003 * (i % 5)
+                                                 for i in range(100)], tflops=100.0))
+        options = ["--chip", "a100", "--gpus", "8"]
+        saved = self.report("l.json", "log", log, *options)
+        self.assertTrue(self.compared(log, saved, *options)["same_measurement"])
+
+    def test_ranks_that_one_side_did_not_record_are_told(self):
+        document = run_document(flops=HALF_OF_PEAK, chip="a100")
+        document["ranks"] = document["ranks"][:6]
+        fewer = self.write("fewer.json", document)
+        for after in (fewer, self.report("f.json", "diagnose", fewer)):
+            answer = self.compared(self.before, after)
+            notes = [note for note in answer["notes"] if note["code"] == "ranks-not-recorded"]
+            self.assertEqual([note["count"] for note in notes], [1])
+            self.assertIn("6 of 8 GPUs", notes[0]["text"])
+            self.assertEqual(self.mfu("compare", self.before, after, "--strict").returncode, 2)
+        codes = [note["code"] for note in self.compared(self.before, self.after)["notes"]]
+        self.assertNotIn("ranks-not-recorded", codes)
+
+    def test_options_say_of_both_sides_what_they_say_in_diagnose(self):
+        answer = self.compared(self.before, self.after, "--steps", "3..9", "--ranks", "0-3")
+        for side, path in (("before", self.before), ("after", self.after)):
+            alone = json.loads(self.mfu("diagnose", path, "--steps", "3..9", "--ranks", "0-3",
+                                        "--json").stdout)
+            self.assertEqual(answer[side]["step_seconds"], alone["headline"]["step_seconds"])
+        self.assert_refused(self.mfu("compare", self.before, self.after, "--telemetry", "n0.csv"),
+                            "of which of the two", "mfu diagnose before.json --telemetry")
+        answer = self.compared(self.before, self.after, "--params", "7B")
+        note = next(note for note in answer["notes"] if note["code"] == "options-of-logs")
+        self.assertIn("--params", note["text"])
+        self.assertEqual(note["count"], 2)
+
+    def test_options_say_of_both_logs_what_they_say_in_log(self):
+        def rows(name, seconds):
+            return self.write(name, "n,dt\n" + "".join(
+                f"{i},{1000 * seconds * (1 + 0.002 * (i % 5))}\n" for i in range(60)))
+        logs = rows("b.csv", 4.0), rows("a.csv", 3.8)
+        options = ["--columns", "step_time=dt:ms,step=n", "--params", "7B", "--convention", "6n",
+                   "--tokens-per-step", "1048576", "--gpus", "64", "--chip", "a100"]
+        answer = self.compared(*logs, *options)
+        for side, path in zip(("before", "after"), logs):
+            alone = json.loads(self.mfu("log", path, *options, "--json").stdout)
+            usual = alone["headline"]["mfu"] / alone["steps"]["mean_over_p50"]
+            self.assertAlmostEqual(answer[side]["mfu"], usual, places=12)
+        self.assertAlmostEqual(answer["delta"]["speed"], 2 / 1.9 - 1, delta=1e-3)
+        self.assert_refused(self.mfu("compare", *logs, *options, "--ranks", "0"),
+                            "neither steps nor ranks", "--skip N")
+        self.assert_refused(self.mfu("compare", *logs, "--columns", "step_time=none"), "none")
 
     def test_the_same_file_twice(self):
         answer = self.compared(self.before, self.before)
@@ -217,6 +288,14 @@ class Reports(Compare):
         peak = self.mfu("peak", "h100-sxm", "--json")
         self.assert_refused(self.mfu("compare", self.good, self.write("p.json", peak.stdout)),
                             "measures nothing")
+        # A plan has a convention and a peak, and is a wish.
+        plan = self.mfu("plan", "--params", "7B", "--tokens", "1T", "--json")
+        self.assertEqual(plan.returncode, 0, plan.stderr.decode())
+        self.assert_refused(self.mfu("compare", self.good, self.write("w.json", plan.stdout)),
+                            "mfu plan, which measures nothing")
+        compared = self.mfu("compare", self.good, self.good, "--json")
+        self.assert_refused(self.mfu("compare", self.good, self.write("c.json", compared.stdout)),
+                            "mfu compare, which measures nothing")
 
     def test_no_numbers(self):
         def emptied(report):
@@ -241,6 +320,12 @@ class Reports(Compare):
         slow = self.report("slow.json", "calc", "--tflops", "100T", "--peak", "312T")
         self.assertIn("impossible", self.refused(slow, fast))
         self.assertIn("impossible", self.refused(slow, fast, "--reconvert"))
+
+    def test_what_cannot_be_restated(self):
+        log = self.write("log.jsonl", steps_log(wiggled(1.0)))
+        result = self.mfu("compare", self.good, log, "--reconvert")
+        self.assertEqual((result.returncode, result.stdout), (2, b""))
+        self.assertIn("does not allow to restate", result.stderr.decode())
 
     def test_a_run_of_one_step(self):
         one = self.write("one.json", run_document(flops=HALF_OF_PEAK, chip="a100", steps=1,

@@ -2,6 +2,8 @@
 """mfu history through the command line (MFU_BIN): adding from many processes, cut-off lines, what is
 usual, and --against history."""
 
+import csv
+import gzip
 import json
 import os
 import pathlib
@@ -86,6 +88,48 @@ class History(WithHistory):
         notes = {note["code"]: note["count"] for note in answer["notes"]}
         self.assertEqual(notes, {"history-version": 1, "history-line": 4})
 
+    def test_values_that_cannot_be(self):
+        self.add(self.report("report.json"), "--job", "a")
+        record = json.loads(self.lines()[0])
+        with open(self.db, "a", encoding="utf-8") as file:
+            for key, value in (("mfu", 7), ("mfu", -0.4), ("mfu", "0.4"), ("step_seconds", 1e300),
+                               ("gpus", 0), ("job", None), ("job", ""), ("fingerprint", 3),
+                               ("tokens_per_step", [])):
+                file.write(json.dumps({**record, key: value}) + "\n")
+            file.write(json.dumps({**record, "relative_ci": [5, -5], "label": {}}) + "\n")
+        answer = self.shown()
+        self.assertEqual(len(answer["entries"]), 2)
+        notes = {note["code"]: note["count"] for note in answer["notes"]}
+        self.assertEqual(notes, {"history-values": 9})
+
+    def test_lines_as_other_systems_end_them_and_names_as_people_write_them(self):
+        self.add(self.report("report.json"), "--job", "na\nme \u00fc \x1b[31m", "--label", "a\tb")
+        whole = pathlib.Path(self.db).read_bytes()
+        self.assertEqual(whole.count(b"\n"), 1)
+        pathlib.Path(self.db).write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
+        self.add(self.report("report.json"), "--job", "na\nme \u00fc \x1b[31m")
+        answer = self.shown()
+        self.assertEqual([entry["job"] for entry in answer["entries"]],
+                         ["na\nme \u00fc \x1b[31m"] * 2)
+        for form in ("text", "md", "csv"):
+            shown = self.mfu("history", "show", "--db", self.db, "--out", form).stdout
+            self.assertNotIn(b"\x1b", shown)
+
+    def test_what_is_no_history_is_not_added_to(self):
+        report = self.report("report.json")
+        self.add(report)
+        packed = self.write("history.jsonl.gz", gzip.compress(pathlib.Path(self.db).read_bytes()))
+        for path, words in ((packed, "gzip"), (report, "no history"),
+                            (self.write("train.sh", "#!/bin/sh\n"), "no history")):
+            before = pathlib.Path(path).read_bytes()
+            result = self.mfu("history", "add", self.report("r.json"), "--db", path)
+            self.assert_refused(result, words)
+            self.assertEqual(pathlib.Path(path).read_bytes(), before)
+        for start in (b"\n", b'{"sch', b"# kept by the team\n" + pathlib.Path(self.db).read_bytes()):
+            path = self.write("other.jsonl", start)
+            result = self.mfu("history", "add", report, "--db", path)
+            self.assertEqual(result.returncode, 0, result.stderr.decode())
+
     def test_what_cannot_be_added(self):
         report = self.report("report.json")
         self.assert_refused(self.mfu("history", "add", report, "--db",
@@ -123,6 +167,32 @@ class History(WithHistory):
         self.assertIn("from b0 on", screen)
         self.assertTrue(all(len(line) <= 80 for line in screen.splitlines()), screen)
         self.assert_refused(self.mfu("history", "show", "--db", self.db, "--job", "m"), "no records")
+
+    def test_forms_for_people_and_for_sheets(self):
+        for i in range(4):
+            self.add(self.report("r.json", 140 + i), "--job", "a|b", "--label", f"=v{i}")
+        self.add(self.report("r.json", 100), "--job", "other")
+        sheet = self.mfu("history", "show", "--db", self.db, "--out", "csv").stdout.decode()
+        rows = list(csv.DictReader(sheet.splitlines()))
+        self.assertEqual([row["label"] for row in rows], ["'=v0", "'=v1", "'=v2", "'=v3", ""])
+        self.assertAlmostEqual(float(rows[3]["mfu_ratio"]), 143 / 312, places=12)
+        self.assertEqual(rows[4]["job"], "other")
+        self.assertTrue(all(None not in row and None not in row.values() for row in rows))
+        for action in ("show", "baseline"):
+            text = self.mfu("history", action, "--db", self.db, "--out", "md").stdout.decode()
+            self.assertIn("5 records of 2 jobs", text)
+            self.assertIn("a\\|b", text)
+            self.assertIn("usual MFU", text)
+        self.assert_refused(self.mfu("history", "show", "--db", self.db, "--out", "junit"),
+                            "md and csv")
+
+    def test_records_that_were_not_measured_alike_are_not_on_one_line(self):
+        for gpus in ("8", "8", "8", "16"):
+            result = self.mfu("calc", "--tflops", "140T", "--peak", "312T", "--gpus", gpus, "--json")
+            self.add(self.write("r.json", result.stdout), "--job", "n")
+        answer = self.shown("--job", "n")
+        self.assertEqual([(one["gpus"], one["entries"] if "entries" in one else None)
+                          for one in answer["baselines"]], [(8, 3), (16, None)])
 
     def test_the_time_can_be_given(self):
         self.add(self.report("r.json"), env={"SOURCE_DATE_EPOCH": "0"})
@@ -201,14 +271,44 @@ class References(Cli):
             "calc", "--model", "llama-2-7b", "--chip", "h100-sxm", "--gpus", "128", "--seq-len",
             "2048", "--batch", "1024", "--step-time", "2s", "--convention", "llm-foundry",
             "--json").stdout)
-        line = next(text for text in answer["advice"] if "MPT 7B, 128 x" in text)
-        self.assertIn("45.7 % (45.7 % by this convention)", line)
+        points = answer["reference_points"]
+        point = next(point for point in points["nearest"] if point["text"].startswith("MPT 7B, 128 x"))
+        self.assertIn("45.7 % (45.7 % by this convention)", point["text"])
+        self.assertAlmostEqual(point["restated_mfu"], point["mfu"], delta=0.0006)
+        self.assertEqual(point["standing"], "reproduced")
+        self.assertEqual(point["gpus"], 128)
+        self.assertEqual(point["convention"], "llm-foundry")
+        self.assertTrue(point["source"])
+        self.assertEqual(points["usual_range"], [0.3, 0.6])
+        self.assertIn(points["position"], ("below", "within", "above"))
+        self.assertIn(point["text"], points["summary"])
+
+    def test_every_form_has_the_placement(self):
+        run = run_document(flops=HALF_OF_PEAK, chip="a100")
+        calc = ["calc", "--model", "llama-2-7b", "--chip", "a100", "--gpus", "8", "--seq-len",
+                "4096", "--batch", "64", "--step-time", "8s"]
+        for command in (calc, ["diagnose", self.write("run.json", run)]):
+            answer = json.loads(self.mfu(*command, "--json").stdout)
+            points = answer["reference_points"]
+            self.assertTrue(points["nearest"], command)
+            self.assertIn("of LLM training", points["summary"])
+            for form in ("text", "md"):
+                shown = self.mfu(*command, "--out", form).stdout.decode()
+                self.assertIn("of LLM training", " ".join(shown.split()), form)
+            # A finding of the run it is not.
+            self.assertFalse(any("LLM training" in text for text in
+                                 answer.get("verdict", {}).get("also", [])))
+        nothing = json.loads(self.mfu("diagnose", self.write("bare.json", run_document()),
+                                      "--json").stdout)
+        self.assertIsNone(nothing["reference_points"])
 
     def test_a_scale_that_nobody_published(self):
         answer = json.loads(self.mfu("calc", "--params", "1M", "--convention", "6n",
                                      "--tokens-per-s-per-gpu", "1M", "--gpus", "1", "--peak", "100T",
                                      "--json").stdout)
         self.assertFalse(any("usual 30 to 60" in text for text in answer["advice"]))
+        self.assertEqual(answer["reference_points"]["nearest"], [])
+        self.assertIsNone(answer["reference_points"]["summary"])
 
 
 if __name__ == "__main__":

@@ -228,3 +228,48 @@ TEST_CASE("an impossible or an empty measurement is compared with nothing", "[co
   CHECK_FALSE(restated(before, empty).comparable);
   CHECK(stands(compare(before, empty, {}), Obstacle::unmeasured));
 }
+
+TEST_CASE("a report and the run that it is of are one measurement", "[compare]") {
+  Side run = figure(0.4);
+  run.measure = Measure::run;
+  run.steps = 3;
+  SideFactor single;
+  single.id = "single_gpu";
+  single.value = 0.4;
+  run.factors = {single};
+  run.terms = {{1.0, 1.0, 1.0, 1.0, 0.0, 9.0},
+               {1.0, 1.0, 1.0, 1.0, 0.0, 10.0},
+               {1.0, 1.0, 1.0, 1.0, 0.0, 11.0}};
+  Side saved = run;
+  saved.terms.clear();
+  *saved.factors[0].value *= 1 + 2e-16;
+  CHECK(compare(run, saved, {}).same_data);
+  CHECK(compare(saved, run, {}).same_data);
+  *saved.factors[0].value *= 1 + 1e-9;
+  CHECK_FALSE(compare(run, saved, {}).same_data);
+}
+
+TEST_CASE("figures that agree against two peaks are not one measurement", "[compare]") {
+  const Side before = figure(0.4);
+  Side after = before;
+  set_fingerprint(after,
+                  "convention=palm attention=full peak=1978.8T precision=bf16 "
+                  "clock=datasheet@1830MHz");
+  after.peak_flops_per_gpu = 2 * 989.4e12;
+  *after.flops_per_step *= 2;
+  *after.tokens_per_step *= 2;
+  *after.tokens_per_second_per_gpu *= 2;
+  const Comparison c = restated(before, after);
+  REQUIRE(c.comparable);
+  CHECK_FALSE(c.same_data);
+  CHECK(c.log_ratio == Approx(std::log(2.0)));
+  CHECK(c.outcome == Outcome::unknown);
+}
+
+TEST_CASE("no change is a slowdown of nought, without a sign", "[compare]") {
+  const Regression none = regression_of(compare(figure(0.4), figure(0.4), {}), 0.03);
+  CHECK_FALSE(std::signbit(none.slowdown));
+  REQUIRE(none.interval);
+  CHECK_FALSE(std::signbit(none.interval->lo));
+  CHECK_FALSE(std::signbit(none.interval->hi));
+}

@@ -97,6 +97,29 @@ TEST_CASE("records are grouped by job and fingerprint", "[history]") {
   CHECK(group_history(entries, "c").empty());
 }
 
+TEST_CASE("step times of other batches, GPUs or commands are another line", "[history]") {
+  HistoryEntry first;
+  first.job = "a";
+  first.command = "log";
+  first.gpus = 8;
+  first.tokens_per_step = 1e6;
+  first.step_seconds = 1.0;
+  const auto alike = [&](auto&& change) {
+    HistoryEntry other = first;
+    change(other);
+    return group_history({first, other}, "").size() == 1;
+  };
+  CHECK(alike([](HistoryEntry& e) { e.step_seconds = 1.1; }));
+  CHECK(alike([](HistoryEntry& e) { e.tokens_per_step = 1.0002e6; }));
+  CHECK_FALSE(alike([](HistoryEntry& e) { e.tokens_per_step = 2e6; }));
+  CHECK_FALSE(alike([](HistoryEntry& e) { e.tokens_per_step.reset(); }));
+  CHECK_FALSE(alike([](HistoryEntry& e) { e.gpus = 16; }));
+  CHECK_FALSE(alike([](HistoryEntry& e) { e.command = "diagnose"; }));
+  // An MFU has the batch in it.
+  first.mfu = 0.4;
+  CHECK(alike([](HistoryEntry& e) { e.tokens_per_step = 2e6; }));
+}
+
 TEST_CASE("a run is as usual within the scatter, and slower beyond it", "[history]") {
   const HistoryBaseline baseline = *baseline_of(level(0.4, 20, 0.005, 5));
   const AgainstHistory same = hold_against(baseline, std::log(0.399), {});
