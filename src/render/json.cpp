@@ -35,6 +35,11 @@ Json setup_missing(const Setup& setup, const Json& values) {
   reason("seq_len", "the file has no workload.seq_len");
   reason("tokens_per_step", "neither tokens_per_step nor seq_len and global_batch are given");
   reason("flops_per_step", "the file has no workload.flops_per_step");
+  reason("microbatches", "the file has no workload.microbatches");
+  reason("job", "the file names no job");
+  reason("global_batch", "the file has no workload.global_batch");
+  reason("nodes", "the file names no nodes");
+  reason("recompute", "the file has no workload.recompute");
   return reasons;
 }
 

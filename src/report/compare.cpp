@@ -175,6 +175,12 @@ std::string expected_line_of(const Comparison& c, const std::string& expected, b
   }
   if (c.moved.empty()) return fmt::format("{} was expected to move; no factor did", label);
   if (c.moved == expected) return fmt::format("{} moved, but for the worse", label);
+  for (const FactorChange& change : c.factors) {
+    // Half of the ranks slow: the median of all lies between the halves, and both factors rise.
+    if (change.id != expected || !change.significant || change.log_ratio <= 0.0) continue;
+    return fmt::format("not as expected: {} moved most; {} rose, too (x {:.3f})",
+                       factor_label(c.moved), label, std::exp(change.log_ratio));
+  }
   return fmt::format("not as expected: {} moved, and not {}", factor_label(c.moved), label);
 }
 

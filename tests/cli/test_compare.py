@@ -70,6 +70,17 @@ class Runs(Compare):
     def test_another_factor_was_aimed_at(self):
         answer = self.compared(self.before, self.after, "--expect", "own-stall")
         self.assertFalse(answer["expected"]["as_expected"])
+        self.assertIn("and not own stalls", json.dumps(answer["expected"]))
+        # Of the half of the ranks that was slow, the reference compute is half.
+        halves = run_document(flops=HALF_OF_PEAK, chip="a100", slow_rank=0)
+        for row in halves["ranks"]:
+            if row["rank"] not in (0, 1, 2, 3):
+                continue
+            row["compute"] = [value + (0.3 if row["rank"] else 0.0) for value in row["compute"]]
+            row["comm"] = [0.03] * len(row["comm"])
+        answer = self.compared(self.write("halves.json", halves), self.after, "--expect", "balance")
+        self.assertEqual(answer["moved"], "single_gpu")
+        self.assertIn("balance rose, too", json.dumps(answer["expected"]))
         refused = self.mfu("compare", self.before, self.after, "--expect", "balnce")
         self.assert_refused(refused, "did you mean 'balance'")
 
@@ -333,6 +344,19 @@ class Reports(Compare):
         answer = self.compared(self.good, one)
         self.assertIsNone(answer["delta"]["verdict"])
         self.assertIsNone(answer["delta"]["speed_ci"])
+
+
+class Contract(Compare):
+    def test_what_is_null_in_a_setup_has_its_reason(self):
+        run = self.run_file("run.json")
+        bare = self.run_file("bare.json", None, None)
+        log = self.write("log.jsonl", steps_log(wiggled(1.0)))
+        for command in (["diagnose", run], ["diagnose", bare], ["log", log],
+                        ["calc", "--tflops", "140T", "--peak", "312T"]):
+            setup = json.loads(self.mfu(*command, "--json").stdout)["setup"]
+            for key, value in setup.items():
+                if value is None:
+                    self.assertIn(key, setup["missing"], command)
 
 
 class Asked(Compare):
