@@ -38,6 +38,7 @@ PUBLIC = {
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
     "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
     "analyze": "analysis", "health": "analysis", "log_summary": "analysis",
+    "compare": "analysis", "history": "analysis", "references": "analysis",
     "calc": "analysis", "plan": "analysis", "plan_report": "report",
     "report": "report", "render": "render",
 }

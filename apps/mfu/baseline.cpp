@@ -3,47 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "mfu/quantity.hpp"
-#include "model_source.hpp"
+#include "saved_report.hpp"
 
 namespace mfu::app {
 namespace {
-
-using Json = nlohmann::json;
-
-std::optional<double> number_at(const Json& object, const char* key) {
-  const auto at = object.find(key);
-  if (at == object.end() || !at->is_number()) return {};
-  return at->get<double>();
-}
-
-std::string text_at(const Json& object, const char* key) {
-  const auto at = object.find(key);
-  return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-const Json& part(const Json& object, const char* key) {
-  static const Json kNone = Json::object();
-  const auto at = object.find(key);
-  return at != object.end() && at->is_object() ? *at : kNone;
-}
-
-// What a hand or another program put there must not become a verdict.
-std::optional<double> positive_at(const Json& object, const char* key, double most,
-                                  const std::string& path, const char* named) {
-  const std::optional<double> value = number_at(object, key);
-  if (!value) return value;
-  if (*value > 0.0 && *value <= most) return value;
-  Place place;
-  place.file = path;
-  place.what = named;
-  throw Error(ErrorKind::format,
-              fmt::format("{:.4g} cannot be: the report is not as mfu wrote it", *value),
-              std::move(place), "save one with mfu log FILE --json > old.json");
-}
 
 // Half the width of an interval of log ratios, from one of relative differences.
 double half_width(const Interval& relative) {
@@ -59,55 +25,32 @@ std::optional<Interval> relative_interval(const LogSection& now) {
 }  // namespace
 
 Baseline read_baseline(const std::string& path, InputInfo& info) {
-  info.format = "mfu.report/1";
-  const std::string text = read_text(path, info);
+  const SavedReport saved = read_report(path, info);
+  const Side& side = saved.side;
   Place place;
   place.file = path;
-  const Json report = Json::parse(text, nullptr, false);
-  if (!report.is_object() || text_at(report, "schema").rfind("mfu.report/", 0) != 0) {
-    throw Error(ErrorKind::format, "is no report of mfu", place,
-                "save one with mfu log FILE --json > old.json");
-  }
-  if (text_at(report, "schema") != "mfu.report/1") {
-    throw Error(ErrorKind::unsupported,
-                "is a report of another version: " + text_at(report, "schema").substr(0, 40),
-                place);
-  }
-  if (report.contains("error")) {
-    throw Error(ErrorKind::insufficient, "is the report of a command that failed", place,
-                text_at(part(report, "error"), "message").substr(0, 200));
-  }
-  const Json& headline = part(report, "headline");
-  const Json& setup = part(report, "setup");
-  const Json& steps = part(report, "steps");
-  Baseline baseline;
-  baseline.path = path;
-  baseline.command = text_at(report, "command");
-  baseline.fingerprint = text_at(setup, "fingerprint");
-  if (baseline.command != "log" && baseline.command != "calc") {
+  if (saved.command != "log" && saved.command != "calc") {
     throw Error(
         ErrorKind::format,
-        "is a report of mfu " + baseline.command.substr(0, 40) + ", which is no baseline of a log",
+        "is a report of mfu " + saved.command.substr(0, 40) + ", which is no baseline of a log",
         place, "save one with mfu log FILE --json > old.json");
   }
-  if (baseline.fingerprint.empty()) {
-    throw Error(ErrorKind::format, "is no whole report: it does not say what was measured", place,
-                "save one with mfu log FILE --json > old.json");
-  }
-  if (text_at(headline, "status") == "impossible") {
+  if (side.status == "impossible") {
     throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is no baseline", place);
   }
-  baseline.mfu = positive_at(headline, "mfu", 1.0, path, "headline.mfu");
-  baseline.step_seconds = positive_at(headline, "step_seconds", 1e9, path, "headline.step_seconds");
-  baseline.tokens_per_step =
-      positive_at(setup, "tokens_per_step", 1e18, path, "setup.tokens_per_step");
-  baseline.gpus = positive_at(setup, "gpus", 1e9, path, "setup.gpus");
-  const auto interval = steps.find("p50_relative_ci");
-  if (interval != steps.end() && interval->is_array() && interval->size() == 2 &&
-      (*interval)[0].is_number() && (*interval)[1].is_number()) {
-    const double lo = (*interval)[0].get<double>();
-    const double hi = (*interval)[1].get<double>();
-    if (lo > -1.0 && lo <= hi && hi < 1e6) baseline.relative_ci = Interval{lo, hi};
+  Baseline baseline;
+  baseline.path = path;
+  baseline.command = saved.command;
+  baseline.fingerprint = side.fingerprint;
+  baseline.tokens_per_step = side.tokens_per_step;
+  baseline.gpus = side.gpus;
+  baseline.mfu = side.mfu;
+  baseline.step_seconds = side.step_seconds;
+  if (saved.command == "log") {
+    // The usual step is less at the mercy of chance than the mean.
+    baseline.mfu = side.factors.front().value;
+    baseline.step_seconds = side.usual_step_seconds;
+    baseline.relative_ci = side.factors.front().relative_ci;
   }
   return baseline;
 }

@@ -18,6 +18,7 @@
 #include "model_source.hpp"
 #include "options.hpp"
 #include "publish.hpp"
+#include "report/references.hpp"
 #include "terminal.hpp"
 
 namespace mfu::app {
@@ -51,6 +52,7 @@ Report calculated(const ParsedCalc& parsed, const GateLimits& limits, Notes& not
   report.inputs = parsed.files;
   report.notes = notes.all();
   report.calc = describe_calc(std::move(calculation));
+  report.calc->references = placed_among_references(*report.calc);
   const Judged judged = judged_of(*report.calc);
   if (limits.strict) refuse_if_strict(report.notes, judged, "the answer is given all the same");
   if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));

@@ -16,6 +16,7 @@
 #include "mfu/render.hpp"
 #include "mfu/version.hpp"
 #include "options.hpp"
+#include "publish.hpp"
 #include "terminal.hpp"
 
 namespace mfu::app {
@@ -33,10 +34,12 @@ struct Command {
 };
 
 constexpr std::array kCommands{
-    Command{"calc", add_calc},       Command{"flops", add_flops}, Command{"peak", add_peak},
-    Command{"whatif", add_whatif},   Command{"log", add_log},     Command{"diagnose", add_diagnose},
-    Command{"reduce", add_reduce},   Command{"plan", add_plan},   Command{"list", add_list},
-    Command{"explain", add_explain},
+    Command{"calc", add_calc},       Command{"flops", add_flops},
+    Command{"peak", add_peak},       Command{"whatif", add_whatif},
+    Command{"log", add_log},         Command{"diagnose", add_diagnose},
+    Command{"reduce", add_reduce},   Command{"compare", add_compare},
+    Command{"history", add_history}, Command{"plan", add_plan},
+    Command{"list", add_list},       Command{"explain", add_explain},
 };
 
 constexpr std::string_view kExamples =
@@ -49,6 +52,7 @@ constexpr std::string_view kExamples =
     "  mfu diagnose TRACE_DIR                   profiler traces of all ranks\n"
     "  mfu reduce TRACE_DIR -o run.json         big traces to a small document\n"
     "  mfu diagnose rank*.jsonl --json          the same for programs\n"
+    "  mfu compare before.json after.json       did the fix work, and what moved\n"
     "  zcat run.json.gz | mfu diagnose -        from standard input (gzip works too)\n"
     "  mfu diagnose run.json --min-mfu 40%      exit 1 when the MFU is lower\n"
     "\n"
@@ -62,12 +66,6 @@ constexpr std::string_view kExamples =
   throw Error(ErrorKind::usage,
               fmt::format("unknown {} '{}'", option ? "option" : "command", name.substr(0, 80)), {},
               option ? "mfu --help lists commands and options" : name_hint(name, names));
-}
-
-void say_error(const Error& error) {
-  const std::string place = error.place().str();
-  say(fmt::format("mfu: error: {}{}{}", place, place.empty() ? "" : ": ", error.message()));
-  if (!error.hint().empty()) say("  hint: " + error.hint());
 }
 
 // An unset variable of a CI script leaves an option without its value: a gate that silently does

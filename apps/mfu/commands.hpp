@@ -7,9 +7,11 @@
 namespace mfu::app {
 
 [[nodiscard]] std::function<int()> add_calc(CLI::App& parent);
+[[nodiscard]] std::function<int()> add_compare(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_diagnose(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_explain(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_flops(CLI::App& parent);
+[[nodiscard]] std::function<int()> add_history(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_log(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_list(CLI::App& parent);
 [[nodiscard]] std::function<int()> add_peak(CLI::App& parent);

@@ -73,7 +73,7 @@ std::optional<CountedWork> count_work(RunTimings& run, std::vector<InputInfo>& f
       return {};
     }
     const ParameterCount counted = count_parameters(shape);
-    CountedWork result{counted.total, counted.active, {}, plain.settings};
+    CountedWork result{counted.total, counted.active, {}, plain.settings, shape};
     if (const std::optional<RecomputeCount> recompute = recompute_of(run)) {
       try {
         const FlopCount again = count_flops(shape, work, convention, {.recompute = recompute});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mfu/error.hpp"
+#include "mfu/model.hpp"
 #include "mfu/read.hpp"
 #include "mfu/timings.hpp"
 
@@ -17,6 +18,7 @@ struct CountedWork {
   double active_params = 0.0;
   std::optional<double> hardware_share;  // hardware over model FLOPs, where recompute is given
   std::string settings;                  // the convention's switches
+  ModelShape shape;
 };
 
 // Fills run.workload.flops_per_step and run.convention where a known model, the sequence length and

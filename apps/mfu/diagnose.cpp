@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "against_history.hpp"
 #include "commands.hpp"
-#include "counted_work.hpp"
+#include "diagnosed_run.hpp"
 #include "mfu/analyze.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/read.hpp"
@@ -22,6 +23,7 @@
 #include "publish.hpp"
 #include "rank_log.hpp"
 #include "read_inputs.hpp"
+#include "report/references.hpp"
 #include "run_overrides.hpp"
 #include "telemetry_source.hpp"
 #include "worth_options.hpp"
@@ -37,6 +39,8 @@ struct DiagnoseText {
   OverrideText overrides;
   WorthText worth;
   GateText gates;
+  AgainstText against;
+  std::string max_regression;
   std::string threads;
   bool verbose = false;
 };
@@ -64,18 +68,6 @@ Judged judged_of(const DiagnoseSection& section) {
   const Headline& headline = section.diagnosis.headline;
   return {headline.mfu, section.hfu, headline.impossible, section.mfu_missing,
           section.impossible_because};
-}
-
-// Where the work was counted and not given: its switches are part of what the MFU stands on.
-void add_counted(DiagnoseSection& section, const CountedWork& work) {
-  section.params = work.params;
-  section.active_params = work.active_params;
-  const std::optional<double>& mfu = section.diagnosis.headline.mfu;
-  if (mfu && work.hardware_share) section.hfu = *mfu * *work.hardware_share;
-  const std::size_t at = section.fingerprint.find(" peak=");
-  if (at != std::string::npos && !work.settings.empty()) {
-    section.fingerprint.insert(at, " " + work.settings);
-  }
 }
 
 Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
@@ -116,19 +108,29 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
     problems.add(Error(ErrorKind::usage, "no file to diagnose", {},
                        "mfu diagnose run.json; '-' is standard input"));
   }
-  const Selection selection = parse_selection(text.selection, problems);
-  DiagnoseOptions options = parse_analysis(text.analysis, problems);
+  RunRequest request;
+  request.selection = parse_selection(text.selection, problems);
+  request.options = parse_analysis(text.analysis, problems);
   Notes notes;
   std::vector<InputInfo> files;
-  const Overrides overrides = parse_overrides(text.overrides, problems, notes, files);
-  options.user_chips = overrides.user_chips;
-  const WorthLimits worth = parse_worth(text.worth, problems);
+  request.overrides = parse_overrides(text.overrides, problems, notes, files);
+  request.options.user_chips = request.overrides.user_chips;
+  request.worth = parse_worth(text.worth, problems);
   const unsigned threads = parse_threads(text.threads, problems);
   const GateLimits limits = parse_gates(text.gates, problems);
-  const std::vector<TelemetryFile> telemetry =
-      parse_telemetry(text.telemetry, text.files, problems);
+  const bool against = parse_against(text.against, problems);
+  std::optional<double> max_regression;
+  if (!text.max_regression.empty()) {
+    problems.attempt(
+        [&] { max_regression = parse_ratio(text.max_regression, "--max-regression"); });
+    if (!against) {
+      problems.add(Error(ErrorKind::usage, "held against what?", at("--max-regression"),
+                         "--against history --db FILE; mfu compare takes two runs"));
+    }
+  }
+  request.telemetry = parse_telemetry(text.telemetry, text.files, problems);
   std::vector<std::string> read_files = text.files;
-  for (const TelemetryFile& file : telemetry) read_files.push_back(file.path);
+  for (const TelemetryFile& file : request.telemetry) read_files.push_back(file.path);
   refuse_to_overwrite(text.output, read_files, problems);
   problems.throw_if_any();  // before any file is created
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
@@ -141,36 +143,21 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   } catch (const HealthyScores& healthy) {
     return publish_scores(healthy, limits, notes, targets, text.verbose);
   }
-  for (const InputInfo& input : read.inputs) {
-    progress.done(fmt::format("read {} ({}, {})", input.path, input.format,
-                              format_si(static_cast<double>(input.bytes), "B")));
-  }
-  const std::string device = add_telemetry(read.run, telemetry, notes, read.inputs);
-  override_run(read.run, overrides, notes);
-  const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
-  name_chip(read.run, device, options.user_chips, notes);
-  const RunTimings run = select(std::move(read.run), selection, notes);
-  progress.done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
-                            format_si(static_cast<double>(run.column_bytes()), "B")));
-  Diagnosis diagnosis = diagnose(run, options, notes);
-  progress.done("diagnosed");
-  const WorthAsk ask = worth_ask(worth, diagnosis.setup);
+  DiagnosedRun run = diagnose_run(std::move(read), request, notes,
+                                  [&](const std::string& what) { progress.done(what); });
 
   Report report;
   report.tool_version = std::string(version());
   report.command = "diagnose";
-  report.inputs = std::move(read.inputs);
+  report.inputs = std::move(run.inputs);
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());
-  report.notes = notes.all();
-  report.diagnose = describe(std::move(diagnosis), run, ask);
-
-  if (counted) add_counted(*report.diagnose, *counted);
-  for (const Note& note : report.notes) {
-    // The general sentence says what MFU needs; this says what became of what the file gives.
-    if (note.code == "work-not-counted" && !report.diagnose->mfu_missing.empty()) {
-      report.diagnose->mfu_missing += "; " + note.text;
-    }
+  report.diagnose = std::move(run.section);
+  report.diagnose->references = placed_among_references(*report.diagnose);
+  if (against) {
+    hold_against_history(text.against, side_of(*report.diagnose, text.files.front()), report,
+                         notes);
   }
+  report.notes = notes.all();
 
   // Before the notes: what they say is part of the refusal.
   const Judged judged = judged_of(*report.diagnose);
@@ -178,6 +165,9 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));
   if (!limits.fail_on.empty()) {
     report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
+  }
+  if (max_regression) {
+    report.gates.push_back(judge_history(*report.history, *max_regression, text.max_regression));
   }
   const int exit_code = publish(report, targets, text.verbose);
   progress.done("written");
@@ -194,6 +184,10 @@ std::function<int()> add_diagnose(CLI::App& parent) {
       ->type_name("");
   add_output_options(*command, text->output);
   add_gate_options(*command, text->gates);
+  add_against_options(*command, text->against);
+  command
+      ->add_option("--max-regression", text->max_regression, "Exit 1 when slower than usual by: 3%")
+      ->type_name("RATIO");
   add_selection_options(*command, text->selection);
   add_analysis_options(*command, text->analysis);
   add_worth_options(*command, text->worth);

@@ -13,6 +13,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "publish.hpp"
+#include "report/references.hpp"
 
 namespace mfu::app {
 namespace {
@@ -36,7 +37,9 @@ constexpr std::array kCatalogues{
     Named{"conventions", [] { return list_items(Catalogue::conventions); }},
     Named{"models", [] { return list_items(Catalogue::models); }},
     Named{"chips", [] { return list_items(Catalogue::chips); }},
-    Named{"terms", [] { return list_items(Catalogue::terms); }}, Named{"logs", list_log_formats}};
+    Named{"terms", [] { return list_items(Catalogue::terms); }},
+    Named{"logs", list_log_formats},
+    Named{"references", list_references}};
 
 struct ListText {
   std::vector<std::string> names;
@@ -59,7 +62,7 @@ int run_list(const CLI::App& command, const ListText& text) {
   refuse_unknown_options(command, problems);
   if (text.names.size() != 1) {
     problems.add(Error(ErrorKind::usage, "what to list?", {},
-                       "mfu list conventions, models, chips, terms or logs"));
+                       "mfu list conventions, models, chips, terms, logs or references"));
   }
   problems.throw_if_any();
   std::array<std::string_view, kCatalogues.size()> names;
@@ -96,16 +99,18 @@ int run_explain(const CLI::App& command, const ListText& text) {
 
 std::function<int()> add_list(CLI::App& parent) {
   CLI::App* command =
-      parent.add_subcommand("list", "The conventions, models, chips, terms or logs");
+      parent.add_subcommand("list", "Conventions, models, chips, references and more");
   const auto text = std::make_shared<ListText>();
-  command->add_option("WHAT", text->names, "conventions, models, chips, terms or logs")
+  command->add_option("WHAT", text->names, "conventions, models, chips, references ...")
       ->type_name("");
   add_output_options(*command, text->output);
   command->allow_extras();
   command->footer(
       "Examples:\n"
       "  mfu list conventions\n"
-      "  mfu list models --json");
+      "  mfu list references\n"
+      "  mfu list models --json\n"
+      "Lists: conventions, models, chips, terms, logs, references.");
   return [command, text] { return run_list(*command, *text); };
 }
 

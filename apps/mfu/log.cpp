@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -11,11 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/nearest.hpp"
+#include "against_history.hpp"
 #include "baseline.hpp"
 #include "calc_options.hpp"
 #include "commands.hpp"
-#include "log_input.hpp"
+#include "log_answer.hpp"
+#include "log_reading.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
@@ -31,10 +31,10 @@ namespace {
 struct LogText {
   std::vector<std::string> files;
   CalcText calc;
-  std::string format, segment, skip;
-  std::vector<std::string> columns;
+  LogReadingText reading;
   bool tee = false;
   std::string max_step, max_regression, baseline;
+  AgainstText against;
   OutputText output;
   GateText gates;
   bool verbose = false;
@@ -44,81 +44,7 @@ struct LogLimits {
   std::optional<double> max_step, max_regression;
 };
 
-std::optional<std::size_t> whole(const std::string& text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return {};
-  return value;
-}
-
-// "step_time=dt:ms,tokens=tok": what the reader's columns are called.
-void parse_columns(const std::vector<std::string>& lists, LogReadOptions& options,
-                   Problems& problems) {
-  const std::vector<std::string_view> known = log_columns();
-  for (const std::string& list : lists) {
-    std::size_t begin = 0;
-    while (begin <= list.size()) {
-      const std::size_t end = std::min(list.find(',', begin), list.size());
-      const std::string pair = list.substr(begin, end - begin);
-      begin = end + 1;
-      const std::size_t equals = pair.find('=');
-      if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size()) {
-        problems.add(Error(ErrorKind::usage, "'" + pair.substr(0, 80) + "' names no column",
-                           at("--columns"), "write step_time=seconds,tokens=tok"));
-        continue;
-      }
-      const std::string name = pair.substr(0, equals);
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
-        problems.add(Error(ErrorKind::usage, "unknown quantity '" + name.substr(0, 80) + "'",
-                           at("--columns"), name_hint(name, known)));
-        continue;
-      }
-      if (!options.columns.try_emplace(name, pair.substr(equals + 1)).second) {
-        problems.add(Error(ErrorKind::usage, "two columns are told to hold " + name,
-                           at("--columns"), "name one"));
-      }
-    }
-  }
-}
-
-LogReadOptions parse_reading(const LogText& text, Problems& problems) {
-  LogReadOptions options;
-  parse_columns(text.columns, options, problems);
-  options.format = text.format;
-  if (!text.format.empty()) {
-    std::vector<std::string_view> names;
-    for (const LogFormatInfo& format : log_formats()) names.push_back(format.name);
-    if (std::find(names.begin(), names.end(), text.format) == names.end()) {
-      problems.add(Error(ErrorKind::usage, "unknown format '" + text.format.substr(0, 80) + "'",
-                         at("--format"), name_hint(text.format, names)));
-    }
-  }
-  return options;
-}
-
-LogSummaryOptions parse_summary(const LogText& text, Problems& problems) {
-  LogSummaryOptions options;
-  if (!text.skip.empty()) {
-    options.skip = whole(text.skip);
-    if (!options.skip) {
-      problems.add(Error(ErrorKind::usage,
-                         "'" + text.skip.substr(0, 80) + "' is no number of steps", at("--skip"),
-                         "write 10"));
-    }
-  }
-  if (text.segment == "last") {
-    options.last_segment = true;
-  } else if (!text.segment.empty() && text.segment != "all") {
-    options.segment = whole(text.segment);
-    if (!options.segment) {
-      problems.add(Error(ErrorKind::usage, "'" + text.segment.substr(0, 80) + "' is no segment",
-                         at("--segment"), "write 2, last or all"));
-    }
-  }
-  return options;
-}
-
-LogLimits parse_limits(const LogText& text, Problems& problems) {
+LogLimits parse_limits(const LogText& text, bool against, Problems& problems) {
   LogLimits limits;
   if (!text.max_step.empty()) {
     problems.attempt([&] { limits.max_step = parse_seconds(text.max_step, "--max-step"); });
@@ -127,11 +53,16 @@ LogLimits parse_limits(const LogText& text, Problems& problems) {
     problems.attempt(
         [&] { limits.max_regression = parse_ratio(text.max_regression, "--max-regression"); });
   }
-  if (text.max_regression.empty() != text.baseline.empty()) {
+  const bool held = !text.baseline.empty() || against;
+  if (!text.baseline.empty() && against) {
+    problems.add(Error(ErrorKind::usage, "held against two things", at("--baseline"),
+                       "either --baseline FILE or --against history"));
+  } else if (text.max_regression.empty() ? !text.baseline.empty() : !held) {
     problems.add(Error(ErrorKind::usage,
                        text.baseline.empty() ? "held against what?" : "a baseline, and no limit",
                        at(text.baseline.empty() ? "--max-regression" : "--baseline"),
-                       "--max-regression 3% --baseline old.json go together"));
+                       "--max-regression 3% --baseline old.json go together, or with --against "
+                       "history"));
   }
   return limits;
 }
@@ -174,30 +105,6 @@ void prepare_tee(const LogText& text, LogReadOptions& reading,
   };
 }
 
-// What a step would cost at the peak: a first look at the usual step tells its MFU.
-std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, const TrainingLog& log,
-                                   const LogSummaryOptions& options) {
-  if (!gathered.input.peak) return {};
-  Notes unused;
-  const LogSummary summary = summarize(log, options, unused);
-  add_measurement(gathered, text, log, summary, unused);
-  const Calculation calculation = calculate_log(gathered, log, summary, unused);
-  const std::optional<double> mfu = calculation.mfu();
-  if (!mfu || *mfu > 1.0) return {};
-  return summary.median_cost * *mfu;
-}
-
-// What was broken off before it had anything to answer is no error to talk about.
-template <typename Work>
-auto quiet_if(bool interrupted, const Work& work) {
-  try {
-    return work();
-  } catch (const Error&) {
-    if (interrupted) throw Interrupted{};
-    throw;
-  }
-}
-
 // A live pipe that the user breaks off ends there; what was read is answered.
 TrainingLog read_live(const std::string& path, const LogReadOptions& options, Notes& notes,
                       bool& interrupted) {
@@ -224,9 +131,10 @@ int run_log(const CLI::App& command, const LogText& text) {
                        text.files.empty() ? "no log to read" : "more than one log", {},
                        "mfu log train.log; '-' is standard input"));
   }
-  LogReadOptions reading = parse_reading(text, problems);
-  LogSummaryOptions summing = parse_summary(text, problems);
-  const LogLimits limits = parse_limits(text, problems);
+  LogReadOptions reading = parse_log_reading(text.reading, problems);
+  LogSummaryOptions summing = parse_log_summary(text.reading, problems);
+  const bool against = parse_against(text.against, problems);
+  const LogLimits limits = parse_limits(text, against, problems);
   const GateLimits gates = parse_gates(text.gates, problems);
   const auto passed = std::make_shared<std::uint64_t>(0);
   prepare_tee(text, reading, passed, problems);
@@ -254,19 +162,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   Notes notes;
   bool interrupted = false;
   const TrainingLog log = read_live(text.files.front(), reading, notes, interrupted);
-  LogInput gathered = gather_log_input(text.calc, log, problems, notes);
-  problems.throw_if_any();
-  if (gathered.input.peak) summing.peak_flops = gathered.input.peak->flops;
-  LogSummary summary = quiet_if(interrupted, [&] {
-    summing.least_cost = cost_at_peak(gathered, text.calc, log, summing);
-    return summarize(log, summing, notes);
-  });
-  add_measurement(gathered, text.calc, log, summary, notes);
-  Calculation calculation = calculate_log(gathered, log, summary, notes);
-  if (!calculation.disagreements.empty()) {
-    for (const Error& problem : calc_problems(calculation)) problems.add(problem);
-    problems.throw_if_any();
-  }
+  LogAnswer answer = answer_log(log, text.calc, summing, problems, notes, interrupted);
 
   Report report;
   report.tool_version = std::string(version());
@@ -276,10 +172,12 @@ int run_log(const CLI::App& command, const LogText& text) {
   input.format = log.format;
   input.bytes = bytes_of(text.files.front(), *passed);
   report.inputs.push_back(std::move(input));
-  report.inputs.insert(report.inputs.end(), gathered.files.begin(), gathered.files.end());
+  report.inputs.insert(report.inputs.end(), answer.files.begin(), answer.files.end());
   if (baseline) report.inputs.push_back(baseline_file);
-  report.log =
-      describe_log(log, std::move(summary), std::move(calculation), std::move(gathered.sources));
+  report.log = std::move(answer.section);
+  if (against) {
+    hold_against_history(text.against, side_of(*report.log, text.files.front()), report, notes);
+  }
   report.notes = notes.all();
 
   const Judged judged = judged_of(*report.log);
@@ -291,6 +189,10 @@ int run_log(const CLI::App& command, const LogText& text) {
   if (limits.max_regression && baseline) {
     report.gates.push_back(
         judge_regression(*baseline, *report.log, *limits.max_regression, text.max_regression));
+  }
+  if (limits.max_regression && against) {
+    report.gates.push_back(
+        judge_history(*report.history, *limits.max_regression, text.max_regression));
   }
   if (text.tee) move_text_to_standard_error(targets);
   return publish(report, targets, text.verbose, interrupted);
@@ -311,14 +213,8 @@ std::function<int()> add_log(CLI::App& parent) {
         ->add_option(std::string(option.name), text->calc.*option.member, std::string(option.help))
         ->type_name(std::string(option.type));
   }
-  command->add_option("--columns", text->columns, "Of CSV or JSON Lines: step_time=dt:ms")
-      ->allow_extra_args(false)
-      ->type_name("WHAT=NAME,..");
-  command->add_option("--format", text->format, "Of the log, where it is not told")
-      ->type_name("NAME");
-  command->add_option("--segment", text->segment, "Of a resumed run: 2, last, all (default)")
-      ->type_name("N");
-  command->add_option("--skip", text->skip, "Leading steps to leave out; else by rule")
+  add_log_reading_options(*command, text->reading);
+  command->add_option("--skip", text->reading.skip, "Leading steps to leave out; else by rule")
       ->type_name("N");
   command->add_flag("--tee", text->tee, "Pass the log on to standard output");
   add_output_options(*command, text->output);
@@ -329,6 +225,7 @@ std::function<int()> add_log(CLI::App& parent) {
       ->type_name("RATIO");
   command->add_option("--baseline", text->baseline, "Than in this saved --json report")
       ->type_name("FILE");
+  add_against_options(*command, text->against);
   command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
   command->allow_extras();
   command->footer(

@@ -64,12 +64,16 @@ bool far(double stated, double counted, double tolerance) {
 
 std::string read_text(const std::string& path, InputInfo& info) {
   ByteSource source = ByteSource::open(path);
+  return read_text(source, info);
+}
+
+std::string read_text(ByteSource& source, InputInfo& info) {
   std::string text;
   std::array<char, 65536> piece;
   while (const std::size_t count = source.read(piece.data(), piece.size())) {
     text.append(piece.data(), count);
   }
-  info.path = path;
+  info.path = source.name();
   info.bytes = source.raw_bytes();
   if (source.gzip()) info.format += " (gzip)";
   return text;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "mfu/error.hpp"
 #include "mfu/model.hpp"
 #include "mfu/read.hpp"
@@ -13,6 +14,7 @@ namespace mfu::app {
 
 // All bytes of a file, decompressed where they are gzip. Throws Error{io}.
 [[nodiscard]] std::string read_text(const std::string& path, InputInfo& info);
+[[nodiscard]] std::string read_text(ByteSource& source, InputInfo& info);
 
 // `name`: a JSON object, a preset, or a file (or a folder with a config.json), in this order.
 // Throws what parse_model() and find_model() throw.

@@ -25,6 +25,12 @@ std::string impossible_figure(const Judged& judged) {
 
 }  // namespace
 
+void say_error(const Error& error) {
+  const std::string place = error.place().str();
+  say(fmt::format("mfu: error: {}{}{}", place, place.empty() ? "" : ": ", error.message()));
+  if (!error.hint().empty()) say("  hint: " + error.hint());
+}
+
 // An ignored key may be a misspelt one: it is told even when nobody asked for talk.
 void say_notes(const std::vector<Note>& notes, bool verbose) {
   for (const Note& note : notes) {

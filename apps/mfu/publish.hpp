@@ -27,6 +27,8 @@ void refuse_if_strict(const std::vector<Note>& notes, const Judged& judged,
 // Throws Error{insufficient} when there is no MFU to judge.
 [[nodiscard]] Gate judge_min_mfu(const GateLimits& limits, const Judged& judged);
 
+// "mfu: error: place: message" and its hint on standard error.
+void say_error(const Error& error);
 // Notes on standard error: what was lost or assumed; with `verbose` all.
 void say_notes(const std::vector<Note>& notes, bool verbose);
 

@@ -221,15 +221,6 @@ std::uint64_t size_of(const std::string& path) {
   return failed ? 0 : size;
 }
 
-// Standard input, a pipe of the shell ("<(zcat ...)"), a named one.
-bool is_read_once(const std::string& path) {
-  std::error_code failed;
-  const std::filesystem::file_status status = std::filesystem::status(path, failed);
-  return path == "-" ||
-         (!failed && (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status) ||
-                      std::filesystem::is_character_file(status)));
-}
-
 // Each file is a log, or none is: nothing where one cannot be read as one. What is wrong with it as
 // a timing document is the better error then.
 std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,

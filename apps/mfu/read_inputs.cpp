@@ -1,6 +1,8 @@
 #include "read_inputs.hpp"
 
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "readers/reader.hpp"
@@ -27,6 +29,14 @@ unsigned parse_threads(const std::string& text, Problems& problems) {
     return 0;
   }
   return threads;
+}
+
+bool is_read_once(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::file_status status = std::filesystem::status(path, failed);
+  return path == "-" ||
+         (!failed && (std::filesystem::is_fifo(status) || std::filesystem::is_socket(status) ||
+                      std::filesystem::is_character_file(status)));
 }
 
 ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads, Notes& notes,

@@ -16,6 +16,9 @@ void add_threads_option(CLI::App& command, std::string& text);
 // 0: as many as the machine has cores.
 [[nodiscard]] unsigned parse_threads(const std::string& text, Problems& problems);
 
+// Standard input, a pipe of the shell ("<(zcat ...)"), a named one.
+[[nodiscard]] bool is_read_once(const std::string& path);
+
 // read_run() with the line. `opened`: one of the files, opened already.
 [[nodiscard]] ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads,
                                      Notes& notes, std::optional<ByteSource> opened = std::nullopt);

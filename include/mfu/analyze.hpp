@@ -204,6 +204,17 @@ struct Part {
   double share = 0.0;  // of the step
 };
 
+// One step's terms of the product at the top, in seconds. With B the schedule's own bubble,
+// `bubble` is max_r (C+O+X) + B.
+struct StepTerms {
+  double reference = 0.0;  // c
+  double balance = 0.0;    // max_r C
+  double own_stall = 0.0;  // max_r (C+O)
+  double transfer = 0.0;   // max_r (C+O+X)
+  double bubble = 0.0;
+  double step = 0.0;  // T
+};
+
 // How waiting was told from transfer and own stall.
 enum class SplitMethod {
   separate,        // the file has a wait series
@@ -211,6 +222,8 @@ enum class SplitMethod {
   step_minimum,    // per step: the minimum over all ranks
   pipeline_model,  // step minus the pipeline's compute minus the common stall
 };
+[[nodiscard]] std::string_view to_string(SplitMethod split) noexcept;
+[[nodiscard]] std::string_view to_string(Recompute recompute) noexcept;
 
 struct Setup {
   std::string model;
@@ -232,6 +245,11 @@ struct Setup {
   Reference reference = Reference::median;
   int stages = 1;
   std::optional<int> microbatches;
+  std::string job;  // its name; empty: the run has none
+  std::optional<double> global_batch;
+  std::optional<Recompute> recompute;
+  Parallelism parallelism;
+  std::int64_t nodes = 0;  // that the recorded ranks name; 0: they name none
 };
 
 struct Headline {
@@ -353,8 +371,9 @@ struct Placement {
 struct Diagnosis {
   Setup setup;
   Headline headline;
-  std::vector<Factor> factors;  // in the order of the product above; single_gpu only with an MFU
-  std::vector<Part> parts;      // sum to headline.step_seconds
+  std::vector<Factor> factors;   // in the order of the product above; single_gpu only with an MFU
+  std::vector<Part> parts;       // sum to headline.step_seconds
+  std::vector<StepTerms> terms;  // one for each of steps_used: what factors and parts are sums of
   Verdict verdict;
   std::vector<Finding> findings;  // by loss, largest first; the immaterial ones too
   // Nothing where ranks are missing, or no rank has a place or coordinates.

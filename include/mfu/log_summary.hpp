@@ -104,6 +104,8 @@ struct LogSummary {
   double mean_cost = 0.0;  // total time over total work
   double p95_cost = 0.0;
   double rounding = 0.0;  // of one printed value: half a unit of its last digit, relative
+  // Of each line that counts, in the order of the log; `weights`: steps that it averages over.
+  std::vector<double> costs, weights;
   OutlierSteps outliers;
   std::optional<LogDrift> drift;
   std::vector<SegmentSummary> segments;

@@ -2,6 +2,7 @@
 // places them. Unknown is std::nullopt, never zero.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,12 +11,15 @@
 #include "mfu/analyze.hpp"
 #include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
+#include "mfu/compare.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
+#include "mfu/history.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/model.hpp"
 #include "mfu/plan_report.hpp"
 #include "mfu/read.hpp"
+#include "mfu/references.hpp"
 #include "mfu/training_log.hpp"
 
 namespace mfu {
@@ -98,6 +102,13 @@ struct WorthSection {
   std::vector<std::string> remarks;
 };
 
+// Where a measurement stands among what others have published: a calibration, no proof.
+struct ReferencesSection {
+  ReferencePlacement placement;
+  std::vector<std::string> texts;  // one for each of placement.nearest
+  std::string line;                // all of it; empty: no point of like scale
+};
+
 struct DiagnoseSection {
   Diagnosis diagnosis;
   std::string title;       // model, GPUs, peak
@@ -123,8 +134,12 @@ struct DiagnoseSection {
   std::string measured, derived, assumed, unseen;  // how sure
   std::optional<WorthSection> worth_table;
   HealthTexts health;
+  std::optional<TermSpread> spread;     // how sure the mean step and the factors are
+  std::vector<SideCount> counts;        // FLOPs of a token, where they are known
+  std::optional<ModelShape> shape;      // that the work was counted from
   std::optional<ReplaySection> replay;  // where the run comes from a timeline
   std::optional<TraceSection> trace;    // where the run comes from traces
+  std::optional<ReferencesSection> references;
 };
 
 // A log with a relative score a rank and no times: it can show that nobody stands out.
@@ -156,6 +171,7 @@ struct CalcSection {
   std::vector<std::string> result_texts;  // a few words for each of calculation.results
   std::vector<std::string> impossible_because;
   std::vector<std::string> advice;  // closing lines
+  std::optional<ReferencesSection> references;
   std::vector<PeakRow> peaks;
   std::vector<std::string> peak_texts;  // one for each of peaks
   std::optional<Detection> detection;
@@ -278,6 +294,8 @@ struct LogSection {
   // Nothing where the log gives rates and the tokens of a step are not known.
   std::optional<double> p50_seconds, mean_seconds, p95_seconds;
   std::optional<Interval> p50_seconds_ci;  // 95 %
+  std::optional<LogSpread> spread;         // how sure the mean is
+  std::map<std::string, int> parallel;     // as the log says: "tp", "pp" ...
   std::string seconds_missing;             // why not; else empty
   std::vector<LogSource> sources;
   std::vector<LoggedFigure> reported;
@@ -294,6 +312,57 @@ struct LogSection {
 // Words and numbers of a log. `calculation`: of the median step; what it lacks is said. Pure.
 [[nodiscard]] LogSection describe_log(const TrainingLog& log, LogSummary summary,
                                       Calculation calculation, std::vector<LogSource> sources);
+
+// What was measured, as one side of a comparison. `name`: of the input.
+[[nodiscard]] Side side_of(const DiagnoseSection& section, std::string name);
+[[nodiscard]] Side side_of(const LogSection& section, std::string name);
+[[nodiscard]] Side side_of(const CalcSection& section, std::string name);
+
+struct CompareSection {
+  Comparison comparison;
+  Side before, after;
+  std::string before_title, after_title;  // input, model, GPUs, steps
+  std::string verdict_line;               // "better: 29.9 % more speed (95 %: 29.1 to 30.7 %)"
+  std::string moved_line;                 // which factor, and its share of the change; empty: none
+  std::string expected;                   // --expect; empty: not asked
+  bool as_expected = false;
+  std::string expected_line;
+  std::string restated_line;  // how both were brought under one convention; empty: not needed
+  std::vector<std::string> reason_texts;      // one for each of comparison.reasons
+  std::vector<std::string> difference_texts;  // one for each of comparison.differences
+  std::string credit;                         // whether the change has one cause
+  std::vector<std::string> cautions;
+  std::vector<std::string> factor_labels;  // one for each of comparison.factors
+  std::vector<std::string> part_labels;    // one for each of comparison.parts
+};
+
+// Words and numbers of a comparison. `expected`: a factor or part; empty: none. Pure.
+[[nodiscard]] CompareSection describe_compare(Comparison comparison, Side before, Side after,
+                                              std::string expected);
+// Why the two are not comparable, each with the way out. Not empty for such.
+[[nodiscard]] std::vector<Error> compare_problems(const CompareSection& section);
+
+// `history`, and --against history.
+struct HistorySection {
+  std::string action;  // "add", "show", "baseline", "against"
+  std::string title;
+  std::vector<HistorySeries> series;
+  struct EntryText {
+    std::string name, text;
+  };
+  struct SeriesText {
+    std::string title;  // the job, and what its records are of
+    std::string baseline;
+    std::vector<std::string> changes;
+    std::vector<EntryText> entries;  // one for each of the series' entries
+  };
+  std::vector<SeriesText> texts;          // one for each of series
+  std::string job;                        // against: what it was looked for under
+  std::optional<AgainstHistory> against;  // nothing: no baseline
+  std::string against_line;
+};
+// Fills series and words.
+void describe_history(HistorySection& section, std::vector<HistorySeries> series);
 
 // `list` and `explain`.
 struct Item {
@@ -323,6 +392,8 @@ struct Report {
   std::optional<PeakSection> peak;
   std::optional<LogSection> log;
   std::optional<PlanSection> plan;
+  std::optional<CompareSection> compare;
+  std::optional<HistorySection> history;
   std::optional<ListSection> list;
 };
 

@@ -95,6 +95,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   Accounts accounts = account(model, result.setup);
   result.factors = std::move(accounts.factors);
   result.parts = std::move(accounts.parts);
+  result.terms = std::move(accounts.terms);
   result.headline = accounts.headline;
   judge(context, result);
   result.placement = placement_of(job);

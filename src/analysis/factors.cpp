@@ -26,7 +26,7 @@ struct Terms {
   double step = 0.0;           // A4
 };
 
-Terms sum_terms(StepModel& model, Reference reference) {
+Terms sum_terms(StepModel& model, Reference reference, std::vector<StepTerms>& by_step) {
   const Job& job = model.job();
   const Scenario& measured = model.measured();
   Sum a0;
@@ -52,13 +52,22 @@ Terms sum_terms(StepModel& model, Reference reference) {
       if (!members.empty()) stage_totals[p].add(reference_of(members, reference));
     }
     const double largest = *std::max_element(compute.begin(), compute.end());
-    a0.add(reference_of(compute, reference));
-    a1.add(largest);
-    a2.add(with_stall + measured.common_stall[s]);
-    a3.add(with_stall + measured.common_stall[s] + measured.transfer[s] + measured.link[s]);
-    a4.add(job.step_seconds()[s]);
     const double inner = std::min(measured.inner[s], measured.transfer[s]);
-    bubble.add(model.form().slowest(compute, inner) - inner - largest);
+    StepTerms now;
+    now.reference = reference_of(compute, reference);
+    now.balance = largest;
+    now.own_stall = with_stall + measured.common_stall[s];
+    now.transfer = with_stall + measured.common_stall[s] + measured.transfer[s] + measured.link[s];
+    const double own_bubble = model.form().slowest(compute, inner) - inner - largest;
+    now.bubble = now.transfer + own_bubble;
+    now.step = job.step_seconds()[s];
+    a0.add(now.reference);
+    a1.add(now.balance);
+    a2.add(now.own_stall);
+    a3.add(now.transfer);
+    a4.add(now.step);
+    bubble.add(own_bubble);
+    by_step.push_back(now);
   }
   Terms terms;
   terms.reference = a0.value();
@@ -99,7 +108,8 @@ std::string no_compute_text(const RunTimings& run) {
 
 Accounts account(StepModel& model, const Setup& setup) {
   const Job& job = model.job();
-  const Terms a = sum_terms(model, setup.reference);
+  Accounts result;
+  const Terms a = sum_terms(model, setup.reference, result.terms);
   if (!(a.balance > 0.0)) {
     throw Error(ErrorKind::insufficient, no_compute_text(job.run()),
                 job.run().trace && !job.run().trace->ranks.empty()
@@ -122,7 +132,6 @@ Accounts account(StepModel& model, const Setup& setup) {
     return Factor{id, numerator / denominator, (denominator - numerator) / steps, {}};
   };
 
-  Accounts result;
   Headline& headline = result.headline;
   headline.step_seconds = a.step / steps;
   headline.p95_seconds = quantile(job.step_seconds(), 0.95);

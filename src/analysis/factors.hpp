@@ -11,6 +11,7 @@ namespace mfu::analysis {
 struct Accounts {
   std::vector<Factor> factors;
   std::vector<Part> parts;
+  std::vector<StepTerms> terms;  // by step
   Headline headline;
 };
 

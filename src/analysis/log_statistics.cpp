@@ -414,12 +414,14 @@ LogSummary summarize(const TrainingLog& log, const LogSummaryOptions& options, N
   summary.last_iteration = steps.front().iteration;
   for (const CountedStep& step : steps) {
     weights.push_back(step.weight);
+    summary.costs.push_back(step.cost);
     time.add(step.cost * step.weight);
     work.add(step.weight);
     summary.first_iteration = std::min(summary.first_iteration, step.iteration);
     summary.last_iteration = std::max(summary.last_iteration, step.iteration);
   }
   summary.used = std::llround(work.value());
+  summary.weights = weights;
   summary.steps_a_line = static_cast<int>(median_inplace(weights));
   summary.median_cost = analysis::weighted_median(steps);
   summary.p95_cost = analysis::weighted_quantile(steps, 0.95);

@@ -174,4 +174,30 @@ std::string_view to_string(PartId id) noexcept {
   return "";
 }
 
+std::string_view to_string(SplitMethod split) noexcept {
+  switch (split) {
+    case SplitMethod::separate:
+      return "separate";
+    case SplitMethod::groups:
+      return "groups";
+    case SplitMethod::step_minimum:
+      return "step-minimum";
+    case SplitMethod::pipeline_model:
+      return "pipeline-model";
+  }
+  return "";
+}
+
+std::string_view to_string(Recompute recompute) noexcept {
+  switch (recompute) {
+    case Recompute::none:
+      return "none";
+    case Recompute::selective:
+      return "selective";
+    case Recompute::full:
+      return "full";
+  }
+  return "";
+}
+
 }  // namespace mfu

@@ -1,5 +1,7 @@
 #include "analysis/setup.hpp"
 
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "analysis/health.hpp"
@@ -139,7 +141,15 @@ Setup resolve_setup(const RunTimings& run, const DiagnoseOptions& options, Notes
   if (setup.flops_per_step && !(*setup.flops_per_step > 0.0)) setup.flops_per_step.reset();
   setup.reference = options.reference;
   setup.microbatches = run.workload.microbatches;
-
+  if (const auto name = run.job.find("name"); name != run.job.end()) setup.job = name->second;
+  setup.global_batch = run.workload.global_batch;
+  setup.recompute = run.workload.recompute;
+  setup.parallelism = run.parallelism;
+  std::set<std::string_view> nodes;
+  for (const RankInfo& rank : run.ranks) {
+    if (!rank.node.empty()) nodes.insert(rank.node);
+  }
+  setup.nodes = static_cast<std::int64_t>(nodes.size());
   return setup;
 }
 

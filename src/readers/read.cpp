@@ -120,6 +120,13 @@ bool is_no_run(std::string_view head) {
                       [head](const Reader& reader) { return reader.sniff(head); });
 }
 
+bool may_be_json_lines(std::string_view head) {
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && head[start] == '{' &&
+         find_trace_reader(head, trace_readers()) == nullptr && !traces::sniff_timeline(head) &&
+         head.find("\"schema\"") == std::string_view::npos;
+}
+
 void refuse_no_run(std::string_view head, const std::string& name) {
   ByteSource source = ByteSource::from_memory(head, name);
   (void)detect(source);

@@ -53,6 +53,9 @@ void read_run_jsonl(ReadJob& job);
 inline constexpr std::size_t kHeadBytes = 256 * 1024;
 // Whether what begins so is something, but neither a timing document nor a trace.
 [[nodiscard]] bool is_no_run(std::string_view head);
+// Whether what begins so is a JSON object that may be a line of a log: neither a trace, nor does it
+// name a schema.
+[[nodiscard]] bool may_be_json_lines(std::string_view head);
 // Throws the Error that read_run() throws for it.
 [[noreturn]] void refuse_no_run(std::string_view head, const std::string& name);
 

@@ -44,10 +44,31 @@ std::string cell(std::string_view text) {
   return quoted + "\"";
 }
 
+// Of mfu history: a row a record, in the order of the screen.
+std::string records(const HistorySection& section) {
+  std::string out =
+      "job,label,time,command,mfu_ratio,step_seconds,tokens_per_second,tokens_per_step,gpus,model,"
+      "chip,verdict,fingerprint\n";
+  const auto number = [](const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : std::string();
+  };
+  for (const HistorySeries& series : section.series) {
+    for (const HistoryEntry& entry : series.entries) {
+      out += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", cell(entry.job), cell(entry.label),
+          cell(entry.time), cell(entry.command), number(entry.mfu), number(entry.step_seconds),
+          number(entry.tokens_per_second), number(entry.tokens_per_step), number(entry.gpus),
+          cell(entry.model), cell(entry.chip), cell(entry.verdict), cell(entry.fingerprint));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
   if (report.plan) return plan_csv(*report.plan);
+  if (report.command == "history" && report.history) return records(*report.history);
   const Gist gist = gist_of(report, "csv");
   std::string header = "command,input";
   std::string row = cell(report.command) + "," +

@@ -36,6 +36,10 @@ class Gathering {
              std::string_view help) {
     add(id, label, value, help, [](double v) { return fmt::format("{:.5g} TFLOP/s", v / 1e12); });
   }
+  void change(std::string_view id, std::string_view label, const Value& value,
+              std::string_view help) {
+    add(id, label, value, help, [](double v) { return fmt::format("{:+.2f} %", 100 * v); });
+  }
   void setup(std::string_view id, std::string_view label, std::string text) {
     if (!text.empty()) gist_.setup.push_back({id, label, std::move(text)});
   }
@@ -83,6 +87,7 @@ void gather_calc(Gist& gist, const CalcSection& section) {
   all.setup("convention", "convention",
             c.results.empty() ? std::string() : std::string(c.results.front().convention->id));
   all.setup("fingerprint", "fingerprint", section.fingerprint);
+  if (section.references) all.remark("references", "published", section.references->line);
 }
 
 void gather_log(Gist& gist, const LogSection& section) {
@@ -108,6 +113,51 @@ void gather_log(Gist& gist, const LogSection& section) {
   all.setup("format", "log", section.format);
   for (const std::string& text : section.reported_texts) all.remark("reported", "log says", text);
   for (const LogSection::Line& line : section.lines) all.remark("line", line.label, line.text);
+}
+
+void gather_compare(Gist& gist, const CompareSection& section) {
+  const Comparison& c = section.comparison;
+  Gathering all(gist);
+  gist.status = c.comparable ? std::string(to_string(c.outcome)) : "refused";
+  all.ratio("mfu_ratio", "MFU after", c.mfu_after, "Model FLOPs utilization after, 0 to 1");
+  all.ratio("mfu_before_ratio", "MFU before", c.mfu_before,
+            "Model FLOPs utilization before, 0 to 1");
+  all.seconds("step_seconds", "step after", c.step_after, "Mean step time after");
+  all.seconds("step_before_seconds", "step before", c.step_before, "Mean step time before");
+  if (c.comparable) {
+    all.change("speed_change_ratio", "change of speed", c.relative_change(),
+               "Speed after over before, less 1");
+    if (const std::optional<Interval> ci = c.relative_ci()) {
+      all.change("speed_change_low_ratio", "change, 95 % from", ci->lo,
+                 "Lower end of the 95 % interval of the change of speed");
+      all.change("speed_change_high_ratio", "change, 95 % to", ci->hi,
+                 "Upper end of the 95 % interval of the change of speed");
+    }
+  }
+  const Side& after = section.after;
+  all.setup("model", "model", after.model);
+  all.setup("chip", "chip", after.chip);
+  all.setup("gpus", "GPUs", setup_number(after.gpus));
+  all.setup("seq_len", "sequence length", setup_number(after.seq_len));
+  all.setup("tokens_per_step", "tokens a step", setup_number(after.tokens_per_step));
+  all.setup("convention", "convention", after.convention);
+  all.setup("fingerprint", "fingerprint", after.fingerprint);
+  all.setup("verdict", "verdict", c.comparable ? std::string(to_string(c.outcome)) : "refused");
+  all.remark("before", "before", section.before_title);
+  all.remark("after", "after", section.after_title);
+  all.remark("moved", "moved", section.moved_line);
+  all.remark("aim", "aim", section.expected_line);
+  all.remark("basis", "basis", section.restated_line);
+  for (const std::string& reason : section.reason_texts) all.remark("reason", "reason", reason);
+  for (std::size_t i = 0; i < c.factors.size(); ++i) {
+    all.remark(
+        "factor", "factor",
+        section.factor_labels[i] + " " + fmt::format("x {:.4f}", std::exp(c.factors[i].log_ratio)));
+  }
+  all.remark("differs", "differs", section.credit);
+  for (const std::string& text : section.difference_texts) all.remark("differs", "differs", text);
+  for (const std::string& text : section.cautions) all.remark("note", "note", text);
+  gist.answer = section.verdict_line;
 }
 
 void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
@@ -153,6 +203,22 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   for (const std::string& action : section.actions) all.remark("try", "try", action);
   all.remark("owner", "owner", section.owner);
   all.remark("verify", "verify", section.verify);
+  for (const std::string& also : section.also) all.remark("also", "also", also);
+  if (section.references) all.remark("references", "published", section.references->line);
+}
+
+// The records themselves are for the form to place.
+void gather_history(Gist& gist, const HistorySection& section) {
+  Gathering all(gist);
+  gist.answer = section.title;
+  for (std::size_t i = 0; i < section.series.size(); ++i) {
+    const HistorySection::SeriesText& words = section.texts[i];
+    all.remark("job", words.title, words.baseline);
+    for (const std::string& change : words.changes) {
+      all.remark("change", section.series[i].job, change);
+    }
+    all.setup("fingerprint", "fingerprint", section.series[i].fingerprint);
+  }
 }
 
 }  // namespace
@@ -182,12 +248,21 @@ Gist gist_of(const Report& report, std::string_view form) {
                             "Step time");
   } else if (report.diagnose) {
     gather_diagnose(gist, *report.diagnose);
+  } else if (report.compare) {
+    gather_compare(gist, *report.compare);
+    return gist;
+  } else if (report.history && form == "markdown") {
+    gather_history(gist, *report.history);
+    return gist;
   } else {
     Place place;
     place.what = "--out";
     throw Error(ErrorKind::unsupported,
                 fmt::format("mfu {} has no form as {}", report.command, form), place,
-                "text and json it has");
+                report.history ? "text, json, md and csv it has" : "text and json it has");
+  }
+  if (report.history) {
+    Gathering(gist).remark("history", "history", report.history->against_line);
   }
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAnswer{
       {{"mfu_ratio", "MFU "},

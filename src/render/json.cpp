@@ -35,7 +35,20 @@ Json setup_missing(const Setup& setup, const Json& values) {
   reason("seq_len", "the file has no workload.seq_len");
   reason("tokens_per_step", "neither tokens_per_step nor seq_len and global_batch are given");
   reason("flops_per_step", "the file has no workload.flops_per_step");
+  reason("microbatches", "the file has no workload.microbatches");
+  reason("job", "the file names no job");
+  reason("global_batch", "the file has no workload.global_batch");
+  reason("nodes", "the file names no nodes");
+  reason("recompute", "the file has no workload.recompute");
   return reasons;
+}
+
+Json layout_of(const Parallelism& parallelism) {
+  Json sizes = Json::object();
+  for (const Axis axis : kAxes) {
+    if (parallelism[axis]) sizes[std::string(to_string(axis))] = *parallelism[axis];
+  }
+  return sizes;
 }
 
 Json setup_of(const DiagnoseSection& section) {
@@ -61,9 +74,21 @@ Json setup_of(const DiagnoseSection& section) {
       {"peak_given", setup.peak_given},
       {"stages", setup.stages},
       {"microbatches", setup.microbatches ? Json(*setup.microbatches) : Json(nullptr)},
+      {"job", text(setup.job)},
+      {"global_batch", number(setup.global_batch)},
+      {"nodes", setup.nodes > 0 ? Json(setup.nodes) : Json(nullptr)},
+      {"layout", layout_of(setup.parallelism)},
+      {"recompute", setup.recompute ? Json(to_string(*setup.recompute)) : Json(nullptr)},
+      {"split", to_string(section.diagnosis.split)},
   };
   values["missing"] = setup_missing(setup, values);
   return values;
+}
+
+// 95 % intervals relative to the value: of the mean step, how sure it is to come again; of a
+// factor, how sure the size of what happened is.
+Json relative_ci(const std::optional<TermSpread>& spread) {
+  return spread ? interval(spread->step) : Json(nullptr);
 }
 
 Json headline_of(const DiagnoseSection& section) {
@@ -77,7 +102,9 @@ Json headline_of(const DiagnoseSection& section) {
       {"step_seconds", number(headline.step_seconds)},
       {"p95_seconds", number(headline.p95_seconds)},
       {"tokens_per_second", number(headline.tokens_per_second)},
+      {"step_relative_ci", relative_ci(section.spread)},
   };
+  if (!section.spread) values["step_relative_ci_missing"] = "fewer than 5 steps count";
   if (!headline.tokens_per_second) {
     values["tokens_per_second_missing"] = "the file does not say how many tokens a step has";
   }
@@ -152,6 +179,7 @@ Json verdict_of(const DiagnoseSection& section) {
   values["actions"] = section.actions;
   values["owner"] = text(section.owner);
   values["verify"] = text(section.verify);
+  values["also"] = section.also;
   return values;
 }
 
@@ -192,6 +220,13 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   object["setup"] = setup_of(section);
   object["headline"] = headline_of(section);
   object["factors"] = factors_of(diagnosis.factors);
+  if (section.spread) {
+    // The first of the intervals is of single_gpu, which is not there without an MFU.
+    const std::size_t skipped = section.spread->factors.size() - diagnosis.factors.size();
+    for (std::size_t k = 0; k < diagnosis.factors.size(); ++k) {
+      object["factors"][k]["relative_ci"] = interval(section.spread->factors[skipped + k]);
+    }
+  }
   object["parts"] = parts_of(diagnosis.parts);
   object["verdict"] = verdict_of(section);
   object["findings"] = findings_of(section);
@@ -207,6 +242,7 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   if (diagnosis.placement) render::json_placement(object, *diagnosis.placement);
   if (section.worth_table) render::json_worth(object, *section.worth_table);
   render::json_health(object, section);
+  render::json_references(object, section.references);
   if (section.replay) render::json_replay(object, *section.replay);
   if (section.trace) render::json_trace(object, *section.trace);
 }
@@ -254,10 +290,15 @@ Json report_object(const Report& report) {
   if (report.diagnose) add_diagnose(object, *report.diagnose);
   if (report.scores) add_scores(object, *report.scores);
   if (report.calc) render::json_calc(object, *report.calc);
+  if (report.calc && !report.calc->what_if && !report.calc->rebase) {
+    render::json_references(object, report.calc->references);
+  }
   if (report.flops) render::json_flops(object, *report.flops);
   if (report.peak) render::json_peak(object, *report.peak);
   if (report.log) render::json_log(object, *report.log);
   if (report.plan) render::json_plan(object, *report.plan);
+  if (report.compare) render::json_compare(object, *report.compare);
+  if (report.history) render::json_history(object, *report.history);
   if (report.list) render::json_list(object, *report.list);
   return object;
 }

@@ -33,6 +33,9 @@ Json setup_missing(const CalcSection& section, const Json& values) {
   reason("tokens_per_step", "neither --tokens-per-step nor --batch and --seq-len are given");
   reason("flops_per_step", "tokens a step or FLOPs a token are not known");
   reason("reference", "one measurement, no ranks");
+  reason("global_batch", "--batch is not given");
+  reason("microbatches", "--accumulation is not given");
+  reason("params_used", "nothing was counted from parameters");
   return reasons;
 }
 
@@ -70,6 +73,8 @@ Json setup_of(const CalcSection& section) {
       {"flops_per_step", number(work)},
       {"reference", nullptr},
       {"peak_given", peak && peak->given},
+      {"global_batch", number(input.batch)},
+      {"microbatches", number(input.accumulation)},
       {"params_used",
        chosen != nullptr && chosen->params > 0 ? number(chosen->params) : Json(nullptr)},
   };

@@ -25,30 +25,35 @@ Json segments_of(const LogSummary& summary) {
 Json steps_of(const LogSection& section) {
   const LogSummary& s = section.summary;
   const LeftOutSteps& out = s.left_out;
-  Json values = {{"used", s.used},
-                 {"left_out", out.total()},
-                 {"warmup", out.warmup},
-                 {"p50_seconds", number(section.p50_seconds)},
-                 {"mean_seconds", number(section.mean_seconds)},
-                 {"p95_seconds", number(section.p95_seconds)},
-                 {"outlier_share", number(s.outliers.time_share)},
-                 {"period_steps", number(s.outliers.period_steps)},
-                 {"segments", segments_of(s)},
-                 {"p50_seconds_ci", interval_of(section.p50_seconds_ci)},
-                 {"p50_relative_ci", s.interval_known
-                                         ? Json::array({number(s.median_ci.lo / s.median_cost - 1),
-                                                        number(s.median_ci.hi / s.median_cost - 1)})
-                                         : Json(nullptr)},
-                 {"lines", s.lines},
-                 {"steps_a_line", s.steps_a_line},
-                 {"first_step", s.first_iteration},
-                 {"last_step", s.last_iteration},
-                 {"basis", to_string(s.basis)},
-                 {"outliers", s.outliers.count},
-                 {"outlier_excess_share", number(s.outliers.excess_share)},
-                 {"outliers_beside_pauses", s.outliers.beside_pauses},
-                 {"period_seconds", number(s.outliers.period_seconds)},
-                 {"drift", s.drift ? number(s.drift->change) : Json(nullptr)}};
+  Json values = {
+      {"used", s.used},
+      {"left_out", out.total()},
+      {"warmup", out.warmup},
+      {"p50_seconds", number(section.p50_seconds)},
+      {"mean_seconds", number(section.mean_seconds)},
+      {"p95_seconds", number(section.p95_seconds)},
+      {"outlier_share", number(s.outliers.time_share)},
+      {"period_steps", number(s.outliers.period_steps)},
+      {"segments", segments_of(s)},
+      {"p50_seconds_ci", interval_of(section.p50_seconds_ci)},
+      {"p50_relative_ci", s.interval_known
+                              ? Json::array({number(s.median_ci.lo / s.median_cost - 1),
+                                             number(s.median_ci.hi / s.median_cost - 1)})
+                              : Json(nullptr)},
+      {"mean_over_p50", number(s.mean_cost / s.median_cost)},
+      {"mean_relative_ci", section.spread ? interval_of(section.spread->mean) : Json(nullptr)},
+      {"slow_steps_relative_ci",
+       section.spread ? interval_of(section.spread->slow_steps) : Json(nullptr)},
+      {"lines", s.lines},
+      {"steps_a_line", s.steps_a_line},
+      {"first_step", s.first_iteration},
+      {"last_step", s.last_iteration},
+      {"basis", to_string(s.basis)},
+      {"outliers", s.outliers.count},
+      {"outlier_excess_share", number(s.outliers.excess_share)},
+      {"outliers_beside_pauses", s.outliers.beside_pauses},
+      {"period_seconds", number(s.outliers.period_seconds)},
+      {"drift", s.drift ? number(s.drift->change) : Json(nullptr)}};
   values["left_out_by_reason"] = {{"warmup", out.warmup},           {"skipped", out.skipped},
                                   {"too_short", out.too_short},     {"over_peak", out.over_peak},
                                   {"other_batch", out.other_batch}, {"without_time", out.without}};
@@ -69,6 +74,10 @@ Json steps_of(const LogSection& section) {
   if (!section.p50_seconds_ci) {
     missing["p50_seconds_ci"] =
         s.interval_known ? section.seconds_missing : "fewer than 5 lines count";
+  }
+  if (!section.spread) {
+    missing["mean_relative_ci"] = "fewer than 5 lines count";
+    missing["slow_steps_relative_ci"] = "fewer than 5 lines count";
   }
   if (!s.outliers.period_steps) {
     missing["period_steps"] = "no number of steps fits the slow ones better than chance would";
@@ -116,6 +125,9 @@ void json_log(Json& object, const LogSection& section) {
   object["setup"]["reference"] = "median";
   object["setup"]["missing"].erase("reference");
   object["setup"]["format"] = section.format;
+  Json layout = Json::object();
+  for (const auto& [axis, size] : section.parallel) layout[axis] = size;
+  object["setup"]["layout"] = std::move(layout);
   object["steps"] = steps_of(section);
   object["reported"] = reported_of(section);
   Json sources = Json::array();

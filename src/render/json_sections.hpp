@@ -17,6 +17,10 @@ void json_replay(Json& object, const ReplaySection& section);
 void json_placement(Json& object, const Placement& placement);
 void json_worth(Json& object, const WorthSection& section);
 void json_trace(Json& object, const TraceSection& section);
+void json_compare(Json& object, const CompareSection& section);
+void json_history(Json& object, const HistorySection& section);
+// null: it was not placed, for want of an MFU.
+void json_references(Json& object, const std::optional<ReferencesSection>& section);
 void json_log(Json& object, const LogSection& section);
 void json_list(Json& object, const ListSection& section);
 

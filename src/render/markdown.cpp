@@ -92,6 +92,17 @@ void parts(std::string& out, const DiagnoseSection& section) {
   out += '\n';
 }
 
+void records(std::string& out, const HistorySection& section) {
+  out += "| job | record | |\n|---|---|---|\n";
+  for (std::size_t i = 0; i < section.series.size(); ++i) {
+    for (const HistorySection::EntryText& entry : section.texts[i].entries) {
+      out += fmt::format("| {} | {} | {} |\n", escaped(section.series[i].job), escaped(entry.name),
+                         escaped(entry.text));
+    }
+  }
+  out += '\n';
+}
+
 // What traces or a replayed schedule show beside the verdict.
 void block(std::string& out, const std::string& title,
            const std::vector<TraceSection::Line>& lines) {
@@ -128,9 +139,10 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
     }
     out += '\n';
   }
-  out += "| | |\n|---|---:|\n";
+  if (!gist.figures.empty()) out += "| | |\n|---|---:|\n";
   for (const Figure& figure : gist.figures) row(out, figure.label, figure.text);
-  out += '\n';
+  if (!gist.figures.empty()) out += '\n';
+  if (report.command == "history" && report.history) records(out, *report.history);
   if (report.diagnose) parts(out, *report.diagnose);
   for (const Fact& remark : gist.remarks) {
     out += fmt::format("- {}: {}\n", escaped(remark.label), escaped(remark.text));

@@ -2,6 +2,7 @@
 // figure that is not known has no sample.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 #include "render/columns.hpp"
@@ -82,6 +83,15 @@ std::string render_prometheus(const Report& report, const RenderStyle& /*style*/
     }
     metrics.head("verdict_confidence_ratio", "Confidence in the verdict, 0 to 1");
     metrics.sample("verdict_confidence_ratio", run, diagnosis.verdict.confidence);
+  }
+  if (report.compare && report.compare->comparison.comparable) {
+    metrics.head("factor_change_ratio",
+                 "Factors after over before; their product is that of the speed");
+    for (const FactorChange& factor : report.compare->comparison.factors) {
+      metrics.sample("factor_change_ratio",
+                     fmt::format("{},factor={}", run, label_value(factor.id)),
+                     std::exp(factor.log_ratio));
+    }
   }
   if (!report.gates.empty()) {
     metrics.head("gate_passed", "1 where the limit is kept, 0 where it is not");

@@ -165,7 +165,11 @@ void verdict(Screen& screen, const DiagnoseSection& section) {
   if (!owner_shown) screen.hanging("  owner", section.owner);
   if (!section.verify.empty()) screen.hanging("  verify", section.verify);
   if (!section.refuted_by.empty()) screen.hanging("  not if", section.refuted_by);
-  screen.hanging("  also", section.also);
+  std::vector<std::string> also = section.also;
+  if (section.references && !section.references->line.empty()) {
+    also.push_back(section.references->line);
+  }
+  screen.hanging("  also", also);
   if (!section.health.clock.empty()) screen.hanging("  clock", section.health.clock);
   std::vector<std::string> remarks = section.health.remarks;
   if (!section.health.two_modes.empty()) remarks.push_back(section.health.two_modes);
@@ -239,6 +243,12 @@ std::string render_text(const Report& report, const RenderStyle& style) {
   if (report.peak) text_peak(screen, *report.peak);
   if (report.log) text_log(screen, *report.log);
   if (report.plan) text_plan(screen, *report.plan);
+  if (report.compare) text_compare(screen, *report.compare);
+  if (report.history && report.history->action == "against") {
+    text_against(screen, *report.history);
+  } else if (report.history) {
+    text_history(screen, *report.history);
+  }
   if (report.list) text_list(screen, *report.list);
   gates(screen, report.gates);
   return screen.take();

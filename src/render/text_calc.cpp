@@ -195,6 +195,9 @@ void text_calc(Screen& screen, const CalcSection& section) {
     matches_table(screen, section);
   }
   for (const std::string& line : section.advice) screen.wrapped(line, 2);
+  if (section.references && !section.references->line.empty()) {
+    screen.wrapped(section.references->line, 2);
+  }
 }
 
 }  // namespace mfu::render

@@ -19,6 +19,10 @@ void text_worth(Screen& screen, const WorthSection& section);
 void text_trace(Screen& screen, const TraceSection& section);
 // The table of the same run by other conventions.
 void text_conventions(Screen& screen, const CalcSection& section);
+void text_compare(Screen& screen, const CompareSection& section);
+void text_history(Screen& screen, const HistorySection& section);
+// One measurement beside its history.
+void text_against(Screen& screen, const HistorySection& section);
 void text_log(Screen& screen, const LogSection& section);
 void text_list(Screen& screen, const ListSection& section);
 

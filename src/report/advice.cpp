@@ -302,8 +302,7 @@ Advice kernels(const Conditions& conditions) {
 }  // namespace
 
 std::string verify_command(FactorId aimed_at) {
-  return fmt::format("mfu diagnose after.json: {} must rise, by the same convention",
-                     to_string(aimed_at));
+  return fmt::format("mfu compare before.json after.json --expect {}", to_string(aimed_at));
 }
 
 Advice advice_for(Family family, Cause cause, Locality locality, Persistence persistence,

@@ -371,6 +371,7 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run, const Worth
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
   section.worth_table = describe_worth(d, ask);
+  section.spread = spread_of(section.diagnosis.terms);
   section.trace = describe_trace(run);
   section.replay = describe_replay(run, section.diagnosis);
   return section;

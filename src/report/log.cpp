@@ -256,6 +256,8 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
           Interval{s.median_ci.lo * *seconds_of_cost, s.median_ci.hi * *seconds_of_cost};
     }
   }
+  section.spread = spread_of(s);
+  section.parallel = log.parallel;
   section.title = title_of(section, log);
   section.steps_line = steps_line_of(s);
   add_lines(section, Costs(s, seconds_of_cost));

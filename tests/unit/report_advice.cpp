@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "mfu/compare.hpp"
 #include "mfu/report.hpp"
 #include "report/conditions.hpp"
 #include "report/wording.hpp"
@@ -215,12 +216,54 @@ TEST_CASE("groups that cross needlessly are named in the advice, with the exchan
 
 TEST_CASE("after a fix there is a command that tells whether the factor moved") {
   const DiagnoseSection section = describe(example::stalled_by_input(), example::bare_run());
-  CHECK(section.verify == "mfu diagnose after.json: own_stall must rise, by the same convention");
+  CHECK(section.verify == "mfu compare before.json after.json --expect own_stall");
   REQUIRE(section.finding_texts.size() == 2);
-  CHECK(section.finding_texts[1].verify ==
-        "mfu diagnose after.json: balance must rise, by the same convention");
+  CHECK(section.finding_texts[1].verify == "mfu compare before.json after.json --expect balance");
   Diagnosis healthy = example::stalled_by_input();
   healthy.verdict = {};
   healthy.verdict.family = Family::healthy;
   CHECK(describe(healthy, example::bare_run()).verify.empty());
+}
+
+TEST_CASE("what the command expects is what compare accepts, and its advice aims at it") {
+  const auto known = expectable_factors();
+  const auto expected_by = [&](const std::string& verify) {
+    const std::string start = "mfu compare before.json after.json --expect ";
+    REQUIRE(verify.rfind(start, 0) == 0);
+    const std::string factor = verify.substr(start.size());
+    CHECK(std::find(known.begin(), known.end(), factor) != known.end());
+    return factor;
+  };
+  for (int id = 0; id <= static_cast<int>(FactorId::dependency_rest); ++id) {
+    expected_by(verify_command(static_cast<FactorId>(id)));
+  }
+  struct Case {
+    Family family;
+    const char* factor;
+  };
+  const Case cases[] = {{Family::imbalance, "balance"},
+                        {Family::straggler, "balance"},
+                        {Family::stall, "own_stall"},
+                        {Family::communication, "transfer"},
+                        {Family::single_gpu_efficiency, "single_gpu"}};
+  for (const Case& c : cases) {
+    for (const Locality locality :
+         {Locality::rank, Locality::node, Locality::stage, Locality::all, Locality::none}) {
+      Diagnosis diagnosis = example::stalled_by_input();
+      diagnosis.verdict.family = c.family;
+      diagnosis.verdict.locality = locality;
+      diagnosis.verdict.facts.clear();
+      diagnosis.findings.front().family = c.family;
+      diagnosis.findings.front().locality = locality;
+      diagnosis.findings.front().facts.clear();
+      const DiagnoseSection section = describe(diagnosis, example::bare_run());
+      CHECK(expected_by(section.verify) == c.factor);
+      CHECK(expected_by(section.finding_texts.front().verify) == c.factor);
+    }
+  }
+  for (const Family family : {Family::healthy, Family::mixed, Family::inconclusive}) {
+    Diagnosis diagnosis = example::stalled_by_input();
+    diagnosis.verdict.family = family;
+    CHECK(describe(diagnosis, example::bare_run()).verify.empty());
+  }
 }

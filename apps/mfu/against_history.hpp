@@ -1,0 +1,30 @@
+// --against history: a measurement held against what is usual for its job under its fingerprint.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <optional>
+#include <string>
+
+#include "mfu/error.hpp"
+#include "mfu/report.hpp"
+#include "options.hpp"
+
+namespace mfu::app {
+
+struct AgainstText {
+  std::string against, db, job;
+};
+void add_against_options(CLI::App& command, AgainstText& text);
+// Whether it is asked for. What is wrong is a problem.
+[[nodiscard]] bool parse_against(const AgainstText& text, Problems& problems);
+
+// Reads the history and fills report.history. Records of another command or another number of GPUs
+// are left out. Too few records are no error: the section says so.
+void hold_against_history(const AgainstText& text, const Side& side, Report& report, Notes& notes);
+
+// Fails only when it is slower than usual by more than the limit, and beyond the scatter of the
+// history. Without a baseline it passes and says why.
+[[nodiscard]] Gate judge_history(const HistorySection& history, double limit,
+                                 const std::string& limit_text);
+
+}  // namespace mfu::app

@@ -1,0 +1,127 @@
+// What each command measured, as one side of a comparison.
+#include <utility>
+
+#include "mfu/report.hpp"
+
+namespace mfu {
+namespace {
+
+using Value = std::optional<double>;
+
+void take_setup(Side& side, const CalcSection& section) {
+  const Calculation& c = section.calculation;
+  const CalcInput& input = c.input;
+  side.status = section.status;
+  set_fingerprint(side, section.fingerprint);
+  if (input.peak) {
+    side.peak_flops_per_gpu = input.peak->flops;
+    if (input.peak->chip != nullptr) side.chip = std::string(input.peak->chip->id);
+  }
+  if (input.model) {
+    side.model = input.model->name;
+    side.shape = input.model;
+  }
+  side.params = input.params;
+  if (!side.params && c.parameters) side.params = c.parameters->total;
+  side.seq_len = input.seq_len;
+  side.global_batch = input.batch;
+  side.tokens_per_step = c.tokens_per_step;
+  side.gpus = input.gpus;
+  side.microbatches = input.accumulation;
+  if (input.switches.recompute) {
+    switch (*input.switches.recompute) {
+      case RecomputeCount::none:
+        side.recompute = "none";
+        break;
+      case RecomputeCount::selective:
+        side.recompute = "selective";
+        break;
+      default:
+        side.recompute = "full";
+    }
+  }
+  for (const ConventionResult& result : c.results) {
+    if (!result.flops_per_token) continue;
+    side.counts.push_back(
+        {std::string(result.convention->id), result.settings, *result.flops_per_token});
+  }
+  if (!c.results.empty() && c.results.front().flops_per_token && c.tokens_per_step) {
+    side.flops_per_step = *c.results.front().flops_per_token * *c.tokens_per_step;
+  }
+}
+
+}  // namespace
+
+Side side_of(const DiagnoseSection& section, std::string name) {
+  Side side = side_of(section.diagnosis);
+  side.name = std::move(name);
+  side.status = section.status;
+  set_fingerprint(side, section.fingerprint);
+  side.params = section.params;
+  side.counts = section.counts;
+  side.shape = section.shape;
+  if (section.spread) {
+    side.relative_ci = section.spread->step;
+    for (std::size_t k = 0; k < side.factors.size() && k < section.spread->factors.size(); ++k) {
+      side.factors[k].relative_ci = section.spread->factors[k];
+    }
+  }
+  return side;
+}
+
+Side side_of(const CalcSection& section, std::string name) {
+  const Calculation& c = section.calculation;
+  Side side;
+  side.name = std::move(name);
+  side.measure = Measure::single;
+  take_setup(side, section);
+  side.mfu = c.mfu();
+  side.step_seconds = c.step_seconds;
+  side.tokens_per_second_per_gpu = c.tokens_per_second_per_gpu;
+  side.steps = 1;
+  return side;
+}
+
+Side side_of(const LogSection& section, std::string name) {
+  const Calculation& c = section.calc.calculation;
+  const LogSummary& s = section.summary;
+  Side side;
+  side.name = std::move(name);
+  side.measure = Measure::log;
+  take_setup(side, section.calc);
+  for (const auto& [axis, size] : section.parallel) side.layout[axis] = size;
+  side.steps = s.used;
+  // The calculation is that of the usual step; what the job gets is the mean.
+  const double usual_over_mean = s.median_cost / s.mean_cost;
+  const auto of_mean = [&](const Value& usual) {
+    return usual ? Value(*usual * usual_over_mean) : Value{};
+  };
+  side.mfu = of_mean(c.mfu());
+  side.tokens_per_second_per_gpu = of_mean(c.tokens_per_second_per_gpu);
+  side.step_seconds = section.mean_seconds;
+  side.usual_step_seconds = section.p50_seconds;
+  const double usual = section.p50_seconds.value_or(s.median_cost);
+  const double mean = section.mean_seconds.value_or(s.mean_cost);
+  SideFactor usual_step;
+  usual_step.id = "usual_step";
+  usual_step.value = c.mfu();
+  usual_step.seconds = usual;
+  if (s.interval_known) {
+    usual_step.relative_ci =
+        Interval{s.median_ci.lo / s.median_cost - 1, s.median_ci.hi / s.median_cost - 1};
+  }
+  SideFactor slow_steps;
+  slow_steps.id = "slow_steps";
+  slow_steps.value = usual_over_mean;
+  slow_steps.seconds = mean - usual;
+  if (section.spread) {
+    slow_steps.relative_ci = section.spread->slow_steps;
+    side.relative_ci = section.spread->mean;
+  }
+  side.factors = {std::move(usual_step), std::move(slow_steps)};
+  side.costs = s.costs;
+  side.weights = s.weights;
+  return side;
+}
+
+}  // namespace mfu

@@ -1,0 +1,18 @@
+// Reference points in words.
+#pragma once
+
+#include <optional>
+
+#include "mfu/references.hpp"
+#include "mfu/report.hpp"
+
+namespace mfu {
+
+[[nodiscard]] ListSection list_references();
+
+// Where a measurement stands: the usual range, then points of like scale. Nothing without an MFU.
+[[nodiscard]] std::optional<ReferencesSection> placed_among_references(const CalcSection& section);
+[[nodiscard]] std::optional<ReferencesSection> placed_among_references(
+    const DiagnoseSection& section);
+
+}  // namespace mfu
