@@ -9,8 +9,9 @@ namespace mfu::analysis {
 
 namespace {
 
+// Where half of the ranks are slow the median rank is one of the others.
 double reference_of(std::span<const double> row, Reference reference) {
-  return reference == Reference::median ? median(row) : mean(row);
+  return reference == Reference::median ? lower_median(row) : mean(row);
 }
 
 // Sums over the steps of the terms of the product (see analyze.hpp), and the two that split

@@ -46,6 +46,14 @@ double quantile(std::span<const double> values, double q) {
   return quantile_inplace(copy, q);
 }
 
+double lower_median(std::span<const double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> copy(values.begin(), values.end());
+  const auto middle = copy.begin() + static_cast<std::ptrdiff_t>((copy.size() - 1) / 2);
+  std::nth_element(copy.begin(), middle, copy.end());
+  return *middle;
+}
+
 double median(std::span<const double> values) { return quantile(values, 0.5); }
 
 double robust_sigma(std::span<const double> values) {

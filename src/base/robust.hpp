@@ -39,6 +39,8 @@ class Sum {
 // The same on a copy.
 [[nodiscard]] double quantile(std::span<const double> values, double q);
 [[nodiscard]] double median(std::span<const double> values);
+// Of an even number of values the lower of the two in the middle, where median() is their mean.
+[[nodiscard]] double lower_median(std::span<const double> values);
 // 1.4826 x median absolute deviation: the standard deviation of a normal sample.
 [[nodiscard]] double robust_sigma(std::span<const double> values);
 

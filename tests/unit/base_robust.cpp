@@ -67,3 +67,10 @@ TEST_CASE("the generator gives the same stream everywhere", "[robust]") {
   CHECK(random.next() == 0xE220A8397B1DCDAFULL);  // SplitMix64's first output for seed 0
   CHECK(random.next() == 0x6E789E6AA1B965F4ULL);
 }
+
+TEST_CASE("the lower median is a value that is there", "[robust]") {
+  CHECK(lower_median(std::vector<double>{3.0, 1.0, 2.0}) == 2.0);
+  CHECK(lower_median(std::vector<double>{4.0, 1.0, 3.0, 2.0}) == 2.0);
+  CHECK(lower_median(std::vector<double>{1.3, 1.0}) == 1.0);
+  CHECK(std::isnan(lower_median(std::vector<double>{})));
+}
