@@ -94,6 +94,11 @@ std::string plan_gpus_text(const Plan& plan, double gpus) {
 }
 
 std::string times_text(double factor) {
+  constexpr double kNoDigit = 0.05;  // one decimal would show nothing
+  constexpr double kPlain = 0.001;
+  if (factor < kNoDigit && factor > 0.0) {
+    return factor < kPlain ? scientific(factor, 1) : fmt::format("{:.2g}", factor);
+  }
   return factor >= 1e6 ? scientific(factor, 1)
                        : fmt::format("{:.{}f}", factor, factor < 9.95 ? 1 : 0);
 }
