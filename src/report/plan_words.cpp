@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "mfu/quantity.hpp"
 
@@ -203,9 +204,13 @@ void add_left_out(const PlanFindings& findings, std::vector<PlanLine>& left_out)
     add("GPUs", "the MFU that more of them cost: communication grows, batches do not");
   }
   if (plan.failures) {
-    add("failures",
+    std::string text =
         "slow nodes, failures that come together, asynchronous checkpoints beyond the "
-        "time that they stop training");
+        "time that they stop training";
+    if (!plan.input.failures->per_gpu) {
+      text += "; that more GPUs fail more often: --mtbf is of the job, however many it has";
+    }
+    add("failures", std::move(text));
   }
   if (findings.optimal) {
     add("size",

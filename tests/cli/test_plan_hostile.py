@@ -142,6 +142,11 @@ class FailingGpus(Plan):
         self.assertEqual([(gate["id"], gate["passed"]) for gate in paid["gates"]], [("deadline", False)])
         self.assertIsNotNone(paid["plan"]["gpus"])
 
+    def test_a_rate_of_the_job_does_not_follow_the_gpus(self):
+        for mtbf, said in (("3h/job", True), ("50000h/gpu", False)):
+            left_out = self.answer(*WHOLE, "--mtbf", mtbf, *FAILURES[2:])["left_out"]["failures"]
+            self.assertEqual("however many it has" in left_out, said)
+
     def test_no_progress_is_no_answer(self):
         for mtbf in ("10s/job", "40h/gpu"):
             given = [*WORK, "--gpus", "16384", "--mtbf", mtbf, "--checkpoint-time", "60s",
