@@ -138,8 +138,10 @@ void judge_limits(Report& report, const PlanFindings& findings) {
     report.gates.push_back(
         {id, limit, value, plan.impossible ? text + ", impossible" : text, !broken && !taken});
   };
-  if (plan.input.deadline_s && plan.seconds) {
-    judge("deadline", findings.deadline_text, plan.seconds, long_time_text(*plan.seconds),
+  if (const std::optional<double>& taken = plan.seconds ? plan.seconds : plan.least_seconds;
+      plan.input.deadline_s && taken) {
+    const std::string text = long_time_text(*taken);
+    judge("deadline", findings.deadline_text, taken, plan.seconds ? text : text + " at least",
           plan.deadline_taken, plan.late.has_value() || plan.impossible);
   }
   if (const std::optional<double>& cost = plan.cost ? plan.cost : plan.least_cost;
@@ -159,7 +161,12 @@ int run_plan(const CLI::App& command, const PlanCommandText& text) {
   problems.throw_if_any();
   PlanFindings findings = std::move(question.findings);
   findings.plan = plan_compute(question.input);
-  for (const Error& problem : plan_problems(findings.plan, findings.currency)) {
+  // What stands on its own, whatever is not known of the run.
+  const bool answers_more = (question.schedule && question.schedule->steps) ||
+                            (findings.trainable != Trainable::none &&
+                             (question.batch.noise_scale ||
+                              (question.batch.loss && findings.trainable == Trainable::all)));
+  for (const Error& problem : plan_problems(findings.plan, findings.currency, answers_more)) {
     problems.add(problem);
   }
   problems.throw_if_any();

@@ -140,11 +140,17 @@ struct Plan {
   std::optional<double> gpus_too;
   // Failures per GPU: what one GPU, which loses least, costs. Where that is over the budget.
   std::optional<double> least_cost;
+  // Failures per GPU: the time that the fastest number of GPUs takes, and that number, whole. Where
+  // that is over the deadline, which then says nothing of the GPUs.
+  std::optional<double> least_seconds, fastest_gpus;
   bool overflow = false;  // a result is larger than a number can hold
 };
 
 // No large run has published a higher MFU: beyond this, twice the MFU is no way out.
 inline constexpr double kHighestMfu = 0.7;
+
+// A goodput below this is no progress: no answer is worth its digits.
+inline constexpr double kNothingDone = 1e-9;
 
 // Statements closer than this agree.
 inline constexpr double kPlanAgreement = 0.01;
@@ -187,7 +193,7 @@ struct Optimal {
   std::optional<double> flops_for_same_loss;
   bool beyond_fit = false;  // sizes or tokens that the fit has not seen
 };
-// Sizes that the fits were made on (Hoffmann et al. 2022, figure 4): 70M to 16B parameters, 5B to
+// Sizes that the fits were made on (Hoffmann et al. 2022): 70M to 16B parameters, 5B to
 // 500B tokens.
 inline constexpr double kFitFewestParams = 70e6, kFitMostParams = 16e9;
 inline constexpr double kFitFewestTokens = 5e9, kFitMostTokens = 500e9;
@@ -239,8 +245,8 @@ struct BatchPlan {
   std::optional<double> least_gpus_each;  // GPUs that must then share a replica
 };
 
-// S = S_min (1 + B_crit/B), E = E_min (1 + B/B_crit) (McCandlish et al. 2018, section 2;
-// Kaplan et al. 2020, section 5.1). Nothing where neither a noise scale nor a loss is
+// S = S_min (1 + B_crit/B), E = E_min (1 + B/B_crit) (McCandlish et al. 2018; Kaplan et al.
+// 2020). Nothing where neither a noise scale nor a loss is
 // known, or inverse_loss lacks its anchor.
 [[nodiscard]] std::optional<BatchPlan> plan_batch(const BatchInput& input);
 
@@ -284,7 +290,7 @@ struct PublishedRate {
 [[nodiscard]] std::span<const PublishedRate> published_rates() noexcept;
 // The nearest in size, at most `count` and within a factor of 2; nearest first.
 [[nodiscard]] std::vector<PublishedRate> rates_near(double params, std::size_t count);
-// Between the rows of GPT-3's table 2.1, straight in the logarithms; nothing outside of it.
+// Between the rows of GPT-3's table of sizes, straight in the logarithms; nothing outside of it.
 [[nodiscard]] std::optional<double> gpt3_rate(double params);
 
 }  // namespace mfu

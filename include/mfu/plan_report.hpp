@@ -77,13 +77,17 @@ struct PlanSection {
 };
 
 // Contradictions, results that run over, and a question that holds too little to answer anything,
-// each with the way out; empty: none. All at once.
-[[nodiscard]] std::vector<Error> plan_problems(const Plan& plan, std::string_view currency);
+// each with the way out; empty: none. All at once. `answers_more`: a schedule or a critical batch
+// is asked for, and needs nothing of the plan.
+[[nodiscard]] std::vector<Error> plan_problems(const Plan& plan, std::string_view currency,
+                                               bool answers_more = false);
 
 [[nodiscard]] PlanSection describe_plan(PlanFindings findings);
 
 // "36.7 days", "4.21 hours": three digits.
 [[nodiscard]] std::string long_time_text(double seconds);
+// "3.80e25 FLOP": as papers write compute.
+[[nodiscard]] std::string flop_text(double flops);
 // "$1.23M", "EUR 12,300", "0.42"
 [[nodiscard]] std::string money_text(double amount, std::string_view currency);
 

@@ -112,8 +112,7 @@ bool solve_gpus(const PlanInput& input, State& state) {
         most_gpus_at(useful / state.at(gpu_seconds), *input.failures);
     if (!found) {
       const double best = goodput_of(*input.failures, 1.0).useful;
-      constexpr double kNothing = 1e-9;  // of the time: no answer is worth its digits
-      state.no_gpus_suffice = !(best > kNothing);
+      state.no_gpus_suffice = !(best > kNothingDone);
       if (state.no_gpus_suffice) return false;
       state.least_gpu_seconds = useful / best;
       state.least_from = work;
@@ -186,6 +185,17 @@ State given_state(const PlanInput& input) {
 
 bool holds(double value, double limit) { return value <= limit * (1.0 + 1e-9); }
 
+// Failures per GPU, and a deadline that no number of GPUs holds: false where nothing gets done in
+// any time.
+bool find_fastest(const PlanInput& input, const State& state, Plan& plan) {
+  const FastestGpus fastest = fastest_gpus(*input.failures);
+  if (!(fastest.useful_gpus > kNothingDone * fastest.gpus)) return false;
+  plan.fastest_gpus = fastest.gpus;
+  plan.least_seconds = *input.flops_per_token * state.at(tokens) /
+                       (*input.peak_flops * state.at(mfu)) / fastest.useful_gpus;
+  return true;
+}
+
 // Limits stand in for what is open: the tighter of the two where one would do.
 State solve_with_limits(const PlanInput& input, Plan& plan) {
   State exact = given_state(input);
@@ -205,6 +215,15 @@ State solve_with_limits(const PlanInput& input, Plan& plan) {
   if (by_money && !by_time && paid.least_gpu_seconds) {
     // Judged, as a limit that was not needed is.
     plan.least_cost = *paid.least_gpu_seconds * paid.at(price);
+    return exact;
+  }
+  // Judged as well. A budget that says how many GPUs there are says how long they take, too.
+  if (by_time && timed.no_gpus_suffice && by_money && paid.has(gpus)) {
+    plan.budget_taken = true;
+    return paid;
+  }
+  if (by_time && timed.no_gpus_suffice && find_fastest(input, timed, plan)) {
+    if (paid.least_gpu_seconds) plan.least_cost = *paid.least_gpu_seconds * paid.at(price);
     return exact;
   }
   if (by_time && by_money) {
@@ -293,10 +312,12 @@ void name_open(const PlanInput& input, const State& state, Plan& plan) {
     }
   }
   if (plan.needed != 1) return;
-  // A budget that is too small is there already.
+  // A budget that is too small is there already, and a deadline that is too short.
   const bool budget_in_vain = plan.least_cost.has_value();
+  const bool deadline_in_vain = plan.least_seconds.has_value();
   for (const PlanQuantity quantity : {tokens, gpus, seconds, mfu, gpu_seconds, cost, price}) {
     if (quantity == cost && budget_in_vain) continue;
+    if (quantity == seconds && deadline_in_vain) continue;
     if (!state.has(quantity) && settles(bit(quantity))) plan.settling.push_back(quantity);
   }
 }
@@ -352,10 +373,11 @@ void add_remedies(Plan& plan) {
   const auto scaled = [](const std::optional<double>& value, double by) {
     return value ? std::optional<double>(*value * by) : std::nullopt;
   };
-  if (input.deadline_s && plan.seconds && !holds(*plan.seconds, *input.deadline_s)) {
+  const std::optional<double>& taken = plan.seconds ? plan.seconds : plan.least_seconds;
+  if (input.deadline_s && taken && !holds(*taken, *input.deadline_s)) {
     PlanRemedies late;
-    late.mfu = scaled(plan.mfu, *plan.seconds / *input.deadline_s);
-    late.tokens = scaled(plan.tokens, *input.deadline_s / *plan.seconds);
+    late.mfu = scaled(plan.mfu, *taken / *input.deadline_s);
+    late.tokens = scaled(plan.tokens, *input.deadline_s / *taken);
     if (plan.mfu && plan.total_flops && input.peak_flops) {
       const std::optional<GpuCounts> found =
           gpus_for(*plan.total_flops / (*plan.mfu * *input.peak_flops) / *input.deadline_s, input);
@@ -399,8 +421,8 @@ void add_figures(Plan& plan) {
 bool overflowed(const Plan& plan) {
   for (const std::optional<double>* value :
        {&plan.tokens, &plan.gpus, &plan.seconds, &plan.mfu, &plan.gpu_seconds, &plan.price,
-        &plan.cost, &plan.total_flops, &plan.peak_total_flops, &plan.delivered_flops_per_second,
-        &plan.energy_joules}) {
+        &plan.cost, &plan.least_seconds, &plan.total_flops, &plan.peak_total_flops,
+        &plan.delivered_flops_per_second, &plan.energy_joules}) {
     if (*value && (!std::isfinite(**value) || !(**value > 0.0))) return true;
   }
   return false;

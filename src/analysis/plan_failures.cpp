@@ -30,6 +30,24 @@ double border(double is, double is_not, const Enough& enough) {
   return is;
 }
 
+// Where `useful` is highest, between two logarithms of a number of GPUs: more of them fail more
+// often, and what they do together rises to one highest point and falls again. Golden section.
+template <typename Useful>
+double highest(double low, double high, const Useful& useful) {
+  const double golden = (std::sqrt(5.0) - 1.0) / 2.0;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double left = high - golden * (high - low);
+    const double right = low + golden * (high - low);
+    // Where both are 0, failures have won already: the highest point is below.
+    if (useful(std::exp(left)) >= useful(std::exp(right))) {
+      high = right;
+    } else {
+      low = left;
+    }
+  }
+  return std::exp(low);
+}
+
 }  // namespace
 
 Goodput goodput_of(const FailureRate& rate, double gpus) {
@@ -66,23 +84,10 @@ std::optional<GpuCounts> gpus_for(double useful_gpus, const PlanInput& input) {
     if (!(goodput > 0.0)) return {};
     return GpuCounts{useful_gpus / goodput, {}};
   }
-  // More GPUs fail more often: what they do together rises to one highest point and falls again.
-  // First that point, by golden section over the logarithm; then both sides are halved.
+  // First the highest point, then both sides of it are halved.
   constexpr double kMostOver = 1e6;
-  const double golden = (std::sqrt(5.0) - 1.0) / 2.0;
-  double low = std::log(useful_gpus);
-  double high = low + std::log(kMostOver);
-  for (int i = 0; i < kHalvings; ++i) {
-    const double left = high - golden * (high - low);
-    const double right = low + golden * (high - low);
-    // Where both are 0, failures have won already: the highest point is below.
-    if (useful(std::exp(left)) >= useful(std::exp(right))) {
-      high = right;
-    } else {
-      low = left;
-    }
-  }
-  const double most = std::exp(low);
+  const double least = std::log(useful_gpus);
+  const double most = highest(least, least + std::log(kMostOver), useful);
   const auto enough = [&](double gpus) { return useful(gpus) >= useful_gpus; };
   GpuCounts counts;
   if (enough(useful_gpus)) {  // goodput is 1 at most: fewer cannot do
@@ -95,6 +100,17 @@ std::optional<GpuCounts> gpus_for(double useful_gpus, const PlanInput& input) {
   const double beyond = useful_gpus * kMostOver;
   if (enough(most) && !enough(beyond)) counts.most = border(most, beyond, enough);
   return counts;
+}
+
+FastestGpus fastest_gpus(const FailureRate& rate) {
+  const auto useful = [&](double gpus) { return gpus * goodput_of(rate, gpus).useful; };
+  constexpr double kMost = 1e15;  // whole numbers up to here are exact
+  const double turn = highest(0.0, std::log(kMost), useful);
+  FastestGpus found;
+  for (const double gpus : {std::max(1.0, std::floor(turn)), std::ceil(turn)}) {
+    if (useful(gpus) > found.useful_gpus) found = {gpus, useful(gpus)};
+  }
+  return found;
 }
 
 std::optional<double> most_gpus_at(double goodput, const FailureRate& rate) {

@@ -12,7 +12,7 @@ namespace {
 
 // The constants stand in `mfu explain` as well; a test holds the two together.
 constexpr std::array kFits{
-    // Hoffmann et al. 2022, arXiv:2203.15556, section 3.3, as printed.
+    // Hoffmann et al. 2022, arXiv:2203.15556, as printed.
     LossFit{"hoffmann-2022", "Hoffmann 2022 fit", 1.69, 406.4, 410.7, 0.34, 0.28},
     // Besiroglu et al. 2024, arXiv:2404.10102: the same data, fitted again.
     LossFit{"besiroglu-2024", "Besiroglu 2024 fit", 1.8172, 482.01, 2085.43, 0.3478, 0.3658},

@@ -15,6 +15,14 @@ struct GpuCounts {
 // since failures grow with them.
 [[nodiscard]] std::optional<GpuCounts> gpus_for(double useful_gpus, const PlanInput& input);
 
+// Whole GPUs that together do more than any other number of them, and as how many without failures.
+// The rate is per GPU.
+struct FastestGpus {
+  double gpus = 1.0;
+  double useful_gpus = 0.0;
+};
+[[nodiscard]] FastestGpus fastest_gpus(const FailureRate& rate);
+
 // The most GPUs, 1 or more, whose goodput is still this much; the rate is per GPU. Nothing: not
 // even one has it.
 [[nodiscard]] std::optional<double> most_gpus_at(double goodput, const FailureRate& rate);

@@ -9,10 +9,10 @@
 namespace mfu {
 namespace {
 
-constexpr std::string_view kGpt3 = "Brown et al. 2020, arXiv:2005.14165, table 2.1";
-constexpr std::string_view kLlama1 = "Touvron et al. 2023, arXiv:2302.13971, table 2";
-constexpr std::string_view kLlama2 = "Touvron et al. 2023, arXiv:2307.09288, table 1";
-constexpr std::string_view kLlama3 = "Dubey et al. 2024, arXiv:2407.21783, table 3";
+constexpr std::string_view kGpt3 = "Brown et al. 2020, arXiv:2005.14165";
+constexpr std::string_view kLlama1 = "Touvron et al. 2023, arXiv:2302.13971";
+constexpr std::string_view kLlama2 = "Touvron et al. 2023, arXiv:2307.09288";
+constexpr std::string_view kLlama3 = "Dubey et al. 2024, arXiv:2407.21783";
 
 constexpr std::array kRates{
     PublishedRate{"GPT-3 125M", 125e6, 6e-4, 0.5e6, kGpt3},

@@ -284,6 +284,10 @@ Gist gist_of(const Report& report, std::string_view form) {
   if (mfu == nullptr && gist.find("hfu_ratio") == nullptr) {
     gist.answer = "no MFU" + (gist.answer.empty() ? std::string() : ", " + gist.answer);
   }
+  // Over 1 it is no figure of a run, as of a plan: the answer and the status say so in words.
+  std::erase_if(gist.figures, [](const Figure& figure) {
+    return (figure.id == "mfu_ratio" || figure.id == "hfu_ratio") && figure.value > 1.0 + 1e-9;
+  });
   return gist;
 }
 

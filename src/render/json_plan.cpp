@@ -12,7 +12,7 @@ class Missing {
   void reason(const Json& object, const char* key, std::string_view why) {
     if (object.at(key).is_null()) reasons_[key] = why;
   }
-  [[nodiscard]] Json take() { return std::move(reasons_); }
+  [[nodiscard]] Json take() { return std::exchange(reasons_, Json::object()); }
 
  private:
   Json reasons_ = Json::object();
@@ -62,9 +62,15 @@ Json ids_of(const std::vector<PlanQuantity>& quantities) {
 
 Json remedies_of(const std::optional<PlanRemedies>& found) {
   if (!found) return nullptr;
-  return {{"gpus", number(found->gpus)},
-          {"mfu", number(found->mfu)},
-          {"tokens", number(found->tokens)}};
+  Json object = {{"gpus", number(found->gpus)},
+                 {"mfu", number(found->mfu)},
+                 {"tokens", number(found->tokens)}};
+  Missing missing;
+  missing.reason(object, "gpus", "no number of them would");
+  missing.reason(object, "mfu", "the MFU of the plan is not known");
+  missing.reason(object, "tokens", "the tokens of the plan are not known");
+  object["missing"] = missing.take();
+  return object;
 }
 
 std::string_view name_of(PlanVariant::Change change) {
@@ -103,6 +109,8 @@ Json plan_of(const PlanSection& section) {
       {"tokens", number(plan.tokens)},
       {"cost", number(plan.cost)},
       {"least_cost", number(plan.least_cost)},
+      {"least_seconds", number(plan.least_seconds)},
+      {"fastest_gpus", number(plan.fastest_gpus)},
       {"price_per_gpu_hour", plan.price ? number(*plan.price * 3600.0) : Json(nullptr)},
       {"currency", text(section.findings.currency)},
       {"energy_joules", number(plan.energy_joules)},
@@ -112,6 +120,9 @@ Json plan_of(const PlanSection& section) {
       {"goodput", number(plan.goodput)},
       {"deadline_seconds", number(plan.input.deadline_s)},
       {"budget", number(plan.input.budget)},
+      {"open_text", text(section.open_text)},
+      {"deadline_held_by", remedies_of(plan.late)},
+      {"budget_held_by", remedies_of(plan.dear)},
   };
   Missing missing;
   const char* undetermined = "the inputs do not determine it: see open_text";
@@ -122,6 +133,9 @@ Json plan_of(const PlanSection& section) {
   missing.reason(object, "unknown", "no quantity that was not given follows from the inputs");
   missing.reason(object, "gpus_too", "no other number of GPUs takes the same time");
   missing.reason(object, "least_cost", "the cost is known, or nothing bounds it");
+  for (const char* key : {"least_seconds", "fastest_gpus"}) {
+    missing.reason(object, key, "some number of GPUs holds the deadline, or none was given");
+  }
   missing.reason(object, "cost", "no --price, --cost or --budget, or no GPU-hours");
   missing.reason(object, "price_per_gpu_hour", "no --price, and none follows");
   missing.reason(object, "currency", "the amounts were given without one");
@@ -129,8 +143,10 @@ Json plan_of(const PlanSection& section) {
   missing.reason(object, "goodput", "failures are per GPU, and their number is not known");
   missing.reason(object, "deadline_seconds", "--deadline was not given");
   missing.reason(object, "budget", "--budget was not given");
+  missing.reason(object, "open_text", "nothing is open");
+  missing.reason(object, "deadline_held_by", "no deadline is broken");
+  missing.reason(object, "budget_held_by", "no budget is broken");
   object["missing"] = missing.take();
-  object["open_text"] = text(section.open_text);
   object["variants"] = Json::array();
   for (const PlanVariant& one : plan.variants) {
     object["variants"].push_back({{"id", name_of(one.change)},
@@ -139,9 +155,8 @@ Json plan_of(const PlanSection& section) {
                                   {"seconds", number(one.seconds)},
                                   {"gpu_hours", number(one.gpu_seconds / 3600.0)},
                                   {"cost", number(one.cost)}});
+    if (!one.cost) object["variants"].back()["missing"] = {{"cost", "no price"}};
   }
-  object["deadline_held_by"] = remedies_of(plan.late);
-  object["budget_held_by"] = remedies_of(plan.dear);
   return object;
 }
 
@@ -159,6 +174,12 @@ Json optimal_of(const Optimal& found) {
                         : found.trained == Trained::over ? "over"
                                                          : "near";
   }
+  Missing missing;
+  missing.reason(object, "params", "neither --model nor --params");
+  for (const char* key : {"tokens", "loss", "trained", "flops_for_same_loss"}) {
+    missing.reason(object, key, "it needs a model and its tokens");
+  }
+  object["missing"] = missing.take();
   object["sizes"] = Json::array();
   for (const OptimalSize& size : found.sizes) {
     object["sizes"].push_back({{"id", size.fit == nullptr ? "chinchilla" : size.fit->id},
@@ -179,6 +200,14 @@ Json batch_of(const PlanSection& section) {
                  {"steps", number(plan.steps)},
                  {"most_data_parallel_replicas", number(plan.most_replicas)},
                  {"least_gpus_per_replica", number(plan.least_gpus_each)}};
+  Missing missing;
+  missing.reason(object, "loss", "the noise scale was given, and stands for itself");
+  missing.reason(object, "batch_tokens", "neither --tokens-per-step nor --batch and --seq-len");
+  missing.reason(object, "steps", "it needs a batch and the tokens");
+  missing.reason(object, "most_data_parallel_replicas", "--seq-len was not given");
+  missing.reason(object, "least_gpus_per_replica",
+                 "it needs --seq-len, GPUs, and a critical batch of a sequence or more");
+  object["missing"] = missing.take();
   object["rows"] = Json::array();
   for (const BatchRow& row : plan.rows) {
     object["rows"].push_back({{"batch_tokens", number(row.batch)},
@@ -188,6 +217,11 @@ Json batch_of(const PlanSection& section) {
                               {"tokens", number(row.tokens)},
                               {"steps", number(row.steps)},
                               {"even_mfu", number(row.even_mfu)}});
+    Json& made = object["rows"].back();
+    missing.reason(made, "tokens", "it needs a batch and the tokens");
+    missing.reason(made, "steps", "it needs a batch and the tokens");
+    missing.reason(made, "even_mfu", "it needs a batch and the MFU");
+    made["missing"] = missing.take();
   }
   return object;
 }
@@ -214,7 +248,11 @@ void json_plan(Json& object, const PlanSection& section) {
   object["setup"] = setup_of(section);
   object["plan"] = plan_of(section);
   object["optimal"] = f.optimal ? optimal_of(*f.optimal) : Json(nullptr);
-  if (!section.optimal_missing.empty()) object["optimal_missing"] = section.optimal_missing;
+  if (!f.optimal) {
+    object["optimal_missing"] = section.optimal_missing.empty()
+                                    ? Json("the FLOPs of the run are not known")
+                                    : Json(section.optimal_missing);
+  }
   object["batch"] = batch_of(section);
   if (!f.batch) {
     object["batch_missing"] = section.batch_missing.empty()
@@ -231,6 +269,17 @@ void json_plan(Json& object, const PlanSection& section) {
                                 {"final_share", number(schedule.final_share)},
                                 {"mean_share", number(mean_share(schedule))},
                                 {"peak_learning_rate", number(schedule.peak_rate)}};
+    // Of the rows, too: one reason is enough for all of them.
+    Json missing = Json::object();
+    if (!schedule.peak_rate) {
+      for (const char* key : {"peak_learning_rate", "learning_rate"}) {
+        missing[key] = "no --peak-lr, and GPT-3's table has none for this size";
+      }
+    }
+    if (!schedule.tokens_per_step) {
+      missing["tokens"] = "neither --tokens-per-step nor --batch and --seq-len";
+    }
+    object["schedule_shape"]["missing"] = std::move(missing);
     for (const SchedulePoint& point : section.schedule) {
       Json row = {{"step", number(point.step)}};
       row["tokens"] =
@@ -243,6 +292,11 @@ void json_plan(Json& object, const PlanSection& section) {
     }
   }
   object["goodput"] = goodput_of(f.plan);
+  if (!f.plan.failures) {
+    object["goodput_missing"] = f.plan.input.failures
+                                    ? "failures are per GPU, and their number is not known"
+                                    : "--mtbf was not given";
+  }
   object["advice"] = section.advice;
   object["left_out"] = Json::object();
   for (const PlanLine& line : section.left_out) object["left_out"][line.label] = line.text;

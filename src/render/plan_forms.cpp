@@ -63,10 +63,12 @@ Gist plan_gist(const PlanSection& section) {
   figure("plan_energy_joules", "energy at most", plan.energy_joules,
          format_si(plan.energy_joules.value_or(0.0) / 3600.0, "Wh"),
          "Energy of the GPUs at their power limit: an upper bound");
-  figure("plan_flops", "work", plan.total_flops,
-         fmt::format("{:.3g} FLOP", plan.total_flops.value_or(0.0)), "Model FLOPs of the run");
-  figure("goodput_ratio", "goodput", plan.goodput, format_percent(plan.goodput.value_or(0.0), 2),
-         "Step time over wall time, 0 to 1");
+  figure("plan_flops", "work", plan.total_flops, flop_text(plan.total_flops.value_or(0.0)),
+         "Model FLOPs of the run");
+  // Without failures it is nothing that anybody said or found.
+  figure("goodput_ratio", "goodput",
+         plan.input.failures || plan.input.goodput ? plan.goodput : std::nullopt,
+         format_percent(plan.goodput.value_or(0.0), 2), "Step time over wall time, 0 to 1");
   const auto setup = [&](std::string_view id, std::string_view label, std::string text) {
     if (!text.empty()) gist.setup.push_back({id, label, std::move(text)});
   };

@@ -86,6 +86,26 @@ Error contradiction_error(const PlanContradiction& found, std::string_view curre
             : "leave one of them out, and it is worked out");
 }
 
+// It is the interval where another one would do.
+Error no_progress_error(const Plan& plan) {
+  const Goodput& found = *plan.failures;
+  FailureRate best = *plan.input.failures;
+  best.interval_s.reset();
+  Place place;
+  place.what = "--mtbf";
+  std::string message =
+      fmt::format("with a failure every {} nothing gets done", long_time_text(found.job_mtbf_s));
+  if (!(goodput_of(best, plan.gpus.value_or(1.0)).useful > kNothingDone)) {
+    return {ErrorKind::insufficient, message, place,
+            "is it of a GPU or of the job? 50000h/gpu, 3h/job"};
+  }
+  place.what = "--checkpoint-interval";
+  message +=
+      fmt::format(" between checkpoints that are {} apart", long_time_text(found.interval_s));
+  return {ErrorKind::insufficient, message, place,
+          fmt::format("the best interval is {}", long_time_text(found.daly_s))};
+}
+
 // Nothing could be worked out: everything that would help, at once.
 void add_missing(const Plan& plan, std::vector<Error>& problems) {
   const auto add = [&](std::string_view what, std::string_view hint) {
@@ -158,10 +178,23 @@ std::vector<std::string> headline_of(const PlanFindings& findings) {
     if (solved(quantity)) add(quantity, *value);
   }
   add(seconds, plan.seconds);
+  if (plan.least_seconds) {
+    pieces.push_back(fmt::format("at least {}, with {} GPUs", long_time_text(*plan.least_seconds),
+                                 gpus_text(*plan.fastest_gpus)));
+  }
   add(gpu_seconds, plan.gpu_seconds);
   add(cost, plan.cost);
   if (plan.energy_joules) pieces.push_back(energy_text(*plan.energy_joules) + " at most");
   if (pieces.empty() && plan.total_flops) pieces.push_back(flop_text(*plan.total_flops));
+  if (!pieces.empty()) return pieces;
+  if (findings.batch) {
+    pieces.push_back(
+        fmt::format("critical batch {} tokens", amount_text(findings.batch->critical)));
+  }
+  if (findings.schedule) {
+    const double steps = findings.schedule->steps;
+    pieces.push_back(fmt::format("{} {}", format_grouped(steps), steps > 1.0 ? "steps" : "step"));
+  }
   return pieces;
 }
 
@@ -211,8 +244,11 @@ std::string remedies_text(const PlanRemedies& found, bool late) {
   if (found.tokens) ways.push_back(amount_text(*found.tokens) + " tokens");
   if (ways.empty()) return late ? "fewer tokens, a higher MFU or more GPUs" : "less of it";
   std::string text = listed(ways, "or");
-  if (late && !found.gpus) text += " (no number of GPUs: more of them fail more often)";
-  if (found.mfu && *found.mfu > 1.0) text += " (no MFU would: more than 100 % is needed)";
+  std::vector<std::string> none;
+  if (late && !found.gpus) none.emplace_back("no number of GPUs: more of them fail more often");
+  if (found.mfu && *found.mfu > 1.0) none.emplace_back("no MFU: more than 100 % is needed");
+  for (std::size_t i = 0; i < none.size(); ++i) text += (i == 0 ? " (" : "; ") + none[i];
+  if (!none.empty()) text += ")";
   return text;
 }
 
@@ -220,10 +256,14 @@ void add_limits(PlanSection& section) {
   const PlanFindings& findings = section.findings;
   const Plan& plan = findings.plan;
   if (plan.late) {
-    section.advice.push_back(
-        fmt::format("The deadline of {} does not hold: {}. What would hold it, each alone: {}.",
-                    long_time_text(*plan.input.deadline_s), long_time_text(*plan.seconds),
-                    remedies_text(*plan.late, true)));
+    section.advice.push_back(fmt::format(
+        "The deadline of {} does not hold: {}. What would hold it, each alone: {}.",
+        long_time_text(*plan.input.deadline_s),
+        plan.seconds
+            ? long_time_text(*plan.seconds)
+            : fmt::format("{} with {} GPUs, the fastest number of them",
+                          long_time_text(*plan.least_seconds), gpus_text(*plan.fastest_gpus)),
+        remedies_text(*plan.late, true)));
   } else if (plan.input.deadline_s && plan.seconds && !plan.deadline_taken && !plan.impossible) {
     section.advice.push_back(fmt::format(
         "The deadline of {} holds, with {} to spare.", long_time_text(*plan.input.deadline_s),
@@ -278,7 +318,7 @@ std::string open_text_of(const PlanFindings& findings) {
 
 }  // namespace
 
-std::vector<Error> plan_problems(const Plan& plan, std::string_view currency) {
+std::vector<Error> plan_problems(const Plan& plan, std::string_view currency, bool answers_more) {
   std::vector<Error> problems;
   if (plan.overflow) {
     problems.emplace_back(ErrorKind::usage, "a result is too large, or too small, for a number",
@@ -288,13 +328,8 @@ std::vector<Error> plan_problems(const Plan& plan, std::string_view currency) {
   for (const PlanContradiction& found : plan.contradictions) {
     problems.push_back(contradiction_error(found, currency));
   }
-  if (plan.failures && !(plan.failures->useful > 0.0)) {
-    Place place;
-    place.what = "--mtbf";
-    problems.emplace_back(ErrorKind::insufficient,
-                          fmt::format("with a failure every {} nothing gets done",
-                                      long_time_text(plan.failures->job_mtbf_s)),
-                          place, "is it of a GPU or of the job? 50000h/gpu, 3h/job");
+  if (plan.failures && !(plan.failures->useful > kNothingDone)) {
+    problems.push_back(no_progress_error(plan));
   } else if (plan.no_gpus_suffice) {
     Place place;
     place.what = "--gpus";
@@ -302,7 +337,8 @@ std::vector<Error> plan_problems(const Plan& plan, std::string_view currency) {
                           "no number of GPUs is fast enough: more of them fail more often", place,
                           "allow more time, or shorten --checkpoint-time and --restart-time");
   }
-  if (problems.empty() && plan.solved.empty() && !plan.total_flops) add_missing(plan, problems);
+  const bool nothing = plan.solved.empty() && !plan.total_flops && !answers_more;
+  if (problems.empty() && nothing) add_missing(plan, problems);
   return problems;
 }
 

@@ -38,6 +38,22 @@ const PlanVariant* find(const Plan& plan, PlanVariant::Change change) {
   return nullptr;
 }
 
+// "88 %", "0.3 %", "less than 0.1 %"
+std::string share_text(double share) {
+  constexpr double kLeast = 0.001;
+  constexpr double kOne = 0.01;
+  return share < kLeast ? "less than " + format_percent(kLeast)
+                        : format_percent(share, share < kOne ? 1 : 0);
+}
+
+// Where the fit's best size is smaller, a plan that the rule calls over-trained has a model that
+// the fit calls too large: the two disagree.
+bool fit_wants_smaller(const Optimal& found) {
+  return std::any_of(found.sizes.begin(), found.sizes.end(), [&](const OptimalSize& size) {
+    return size.fit == found.fit && size.params < *found.params;
+  });
+}
+
 // "4.42 days, 54,312 GPU-hours and $135,780"
 std::string difference_text(const PlanVariant& more, const PlanVariant& less,
                             std::string_view currency) {
@@ -180,15 +196,19 @@ PlanTable optimal_table(const PlanFindings& findings) {
       case Trained::over:
         table.remarks.push_back(fmt::format(
             "Over-trained: {} times the 20 tokens a parameter. The same loss would take {} of the "
-            "FLOPs at the fit's best size; what is paid more buys a smaller model.",
-            times_text(over), format_percent(*found.flops_for_same_loss / found.flops, 0)));
+            "FLOPs at the fit's best size{}",
+            times_text(over), share_text(*found.flops_for_same_loss / found.flops),
+            fit_wants_smaller(found)
+                ? ", which is smaller: by the fit this model is too large for its tokens. Rule and "
+                  "fit disagree."
+                : "; what is paid more buys a smaller model."));
         break;
       case Trained::under:
         table.remarks.push_back(fmt::format(
             "Under-trained: {} of the 20 tokens a parameter, which would be {} tokens. The same "
             "loss would take {} of the FLOPs at the fit's best size.",
-            format_percent(over, 0), amount_text(*found.tokens_for_params),
-            format_percent(*found.flops_for_same_loss / found.flops, 0)));
+            share_text(over), amount_text(*found.tokens_for_params),
+            share_text(*found.flops_for_same_loss / found.flops)));
         break;
     }
   }
@@ -308,11 +328,11 @@ PlanTable schedule_table(const PlanFindings& findings) {
   }
   if (!findings.rate_given && schedule.peak_rate) {
     table.remarks.push_back(
-        fmt::format("No --peak-lr: {} lies between the rows of GPT-3's table 2.1 at this size.",
+        fmt::format("No --peak-lr: {} lies between the rows of GPT-3's table at this size.",
                     rate_text(*schedule.peak_rate)));
   } else if (!schedule.peak_rate) {
     table.remarks.emplace_back(
-        "No --peak-lr, and GPT-3's table 2.1 does not reach this size: shares of the peak only.");
+        "No --peak-lr, and GPT-3's table does not reach this size: shares of the peak only.");
   }
   if (!near.empty()) {
     table.remarks.push_back(fmt::format("Published peaks near this size: {}.", near));

@@ -25,12 +25,12 @@ constexpr std::array kTerms{
     Term{"energy-bound", "energy of a plan",
          "GPU-hours x the chip's power limit: an upper bound for the GPUs, which draw less on "
          "average. Hosts, network and cooling are not in it.",
-         "the power limit of the chip's own source: `mfu explain CHIP`"},
+         "the chip's own source, with its power limit: `mfu peak CHIP`"},
     Term{"chinchilla", "20 tokens a parameter",
          "For 6 N D FLOPs the best dense model has about 20 tokens a parameter: N = "
          "sqrt(C/120), D = 20 N. Within a factor of 1.5 (a choice of this program) a plan counts "
          "as near it. Leaves out the cost of serving, repeated and filtered data.",
-         "Hoffmann et al. 2022, arXiv:2203.15556, table 3 (approaches 1 and 2)"},
+         "Hoffmann et al. 2022, arXiv:2203.15556 (approaches 1 and 2)"},
     Term{"hoffmann-2022", "parametric loss, as printed",
          "L = E + A/N^alpha + B/D^beta with E = 1.69, A = 406.4, B = 410.7, alpha = 0.34, beta = "
          "0.28; nats per token. Made from 70M to 16B parameters and 5B to 500B tokens. Its best "
@@ -44,16 +44,16 @@ constexpr std::array kTerms{
          "S = S_min (1 + B_crit/B) steps and E = E_min (1 + B/B_crit) tokens reach the same loss: "
          "at the critical batch both are twice their least. Leaves out that the learning rate must "
          "follow the batch, and that the critical batch grows during a run.",
-         "McCandlish et al. 2018, arXiv:1812.06162, section 2; Kaplan et al. 2020, "
-         "arXiv:2001.08361, section 5.1"},
+         "McCandlish et al. 2018, An empirical model of large-batch training, arXiv:1812.06162; "
+         "Kaplan et al. 2020, Scaling laws for neural language models, arXiv:2001.08361"},
     Term{"noise-scale", "gradient noise scale, a measured critical batch",
          "Trace of the gradient's covariance over its squared norm, in tokens here: --noise-scale. "
          "With --noise-scale-loss it is carried to another loss by --batch-law.",
-         "McCandlish et al. 2018, arXiv:1812.06162, section 2.2"},
+         "McCandlish et al. 2018, An empirical model of large-batch training, arXiv:1812.06162"},
     Term{"kaplan-2020", "critical batch from the loss, a power law",
          "B_crit = B* / L^(1/alpha_B) with B* = 2e8 tokens and alpha_B = 0.21. Made on WebText2 "
          "with its tokenizer: another text's loss is not on that scale.",
-         "Kaplan et al. 2020, arXiv:2001.08361, section 5.1"},
+         "Kaplan et al. 2020, Scaling laws for neural language models, arXiv:2001.08361"},
     Term{"inverse-loss", "critical batch as 1/L, a rule of thumb",
          "B_crit grows as 1/L: a proportion without a constant, so it needs a measured noise scale "
          "and the loss that it was measured at. It grows far slower than kaplan-2020 (1/L^4.76).",
@@ -68,18 +68,18 @@ constexpr std::array kTerms{
          "rate, or wsd: constant, then linear decay over the last steps. Steps count from 1; the "
          "last step has the last rate. Usual: warm-up 0.1 to 1 % of the steps, last rate 10 % of "
          "the peak (cosine), decay over 10 to 20 % (wsd).",
-         "cosine to 10 %: Hoffmann et al. 2022, arXiv:2203.15556, appendix B; wsd: Hu et al. 2024, "
+         "cosine to 10 %: Hoffmann et al. 2022, arXiv:2203.15556; wsd: Hu et al. 2024, "
          "arXiv:2404.06395, Haegele et al. 2024, arXiv:2405.18392; warm-up: Brown et al. 2020, "
-         "arXiv:2005.14165, appendix B (375M of 300B tokens), Dubey et al. 2024, arXiv:2407.21783, "
-         "section 3.4 (8,000 of 1,200,000 steps)"},
+         "arXiv:2005.14165 (375M of 300B tokens), Dubey et al. 2024, arXiv:2407.21783 "
+         "(8,000 of 1,200,000 steps)"},
     Term{
         "peak-rate", "peak learning rate by model size",
         "GPT-3: 125M 6e-4, 350M 3e-4, 760M 2.5e-4, 1.3B 2e-4, 2.7B 1.6e-4, 6.7B 1.2e-4, 13B 1e-4, "
         "175B 0.6e-4; between these rows a straight line in the logarithms. Beside them: LLaMA and "
         "Llama 2, 3e-4 to 13B and 1.5e-4 above; Llama 3, 8B 3e-4, 70B 1.5e-4, 405B 8e-5. For Adam "
         "at the batch of those runs; another batch or width needs another rate.",
-        "Brown et al. 2020, arXiv:2005.14165, table 2.1; Touvron et al. 2023, arXiv:2302.13971, "
-        "table 2, and arXiv:2307.09288, table 1; Dubey et al. 2024, arXiv:2407.21783, table 3"},
+        "Brown et al. 2020, arXiv:2005.14165; Touvron et al. 2023, arXiv:2302.13971 and "
+        "arXiv:2307.09288; Dubey et al. 2024, arXiv:2407.21783"},
     Term{"goodput", "the share of the wall time that is step time",
          "Wall time for t of steps between checkpoints: M exp(R/M) (exp((t+d)/M) - 1), with M the "
          "job's mean time between failures, d the stop for a checkpoint, R the restart. The share "
@@ -99,7 +99,7 @@ constexpr std::array kTerms{
          "same time: the fewer are taken. "
          "Llama 3 405B: 419 unexpected interruptions in 54 days of 16,384 GPUs, which is 3.1 hours "
          "a job and 50,700 hours a GPU.",
-         "Dubey et al. 2024, arXiv:2407.21783, section 3.3.4"},
+         "Dubey et al. 2024, arXiv:2407.21783"},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "mfu/quantity.hpp"
 
@@ -94,6 +95,11 @@ std::string plan_gpus_text(const Plan& plan, double gpus) {
 }
 
 std::string times_text(double factor) {
+  constexpr double kNoDigit = 0.05;  // one decimal would show nothing
+  constexpr double kPlain = 0.001;
+  if (factor < kNoDigit && factor > 0.0) {
+    return factor < kPlain ? scientific(factor, 1) : fmt::format("{:.2g}", factor);
+  }
   return factor >= 1e6 ? scientific(factor, 1)
                        : fmt::format("{:.{}f}", factor, factor < 9.95 ? 1 : 0);
 }
@@ -198,9 +204,13 @@ void add_left_out(const PlanFindings& findings, std::vector<PlanLine>& left_out)
     add("GPUs", "the MFU that more of them cost: communication grows, batches do not");
   }
   if (plan.failures) {
-    add("failures",
+    std::string text =
         "slow nodes, failures that come together, asynchronous checkpoints beyond the "
-        "time that they stop training");
+        "time that they stop training";
+    if (!plan.input.failures->per_gpu) {
+      text += "; that more GPUs fail more often: --mtbf is of the job, however many it has";
+    }
+    add("failures", std::move(text));
   }
   if (findings.optimal) {
     add("size",

@@ -9,7 +9,6 @@
 namespace mfu {
 
 [[nodiscard]] std::string amount_text(double value);  // "15.6T", "8.03B", "512"
-[[nodiscard]] std::string flop_text(double flops);    // "3.80e25 FLOP"
 [[nodiscard]] std::string energy_text(double joules);
 [[nodiscard]] std::string hours_text(double gpu_seconds);  // "175,634": GPU-hours
 [[nodiscard]] std::string count_text(double count);        // "11.2", "1,234"

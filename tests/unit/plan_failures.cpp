@@ -88,11 +88,14 @@ TEST_CASE("where failures come too fast nothing is left, and no number of GPUs s
   input.peak_flops = 1e15;
   input.tokens = 1e14;
   input.mfu = 0.4;
-  input.deadline_s = 86400.0;
+  input.seconds = 86400.0;
   input.failures = FailureRate{1e6, true, 600.0, 1200.0, {}};
   const mfu::Plan plan = mfu::plan_compute(input);
   CHECK(plan.no_gpus_suffice);
   CHECK_FALSE(plan.gpus);
+  input.deadline_s = input.seconds;
+  input.seconds.reset();
+  CHECK_FALSE(mfu::plan_compute(input).no_gpus_suffice);
   // The fewest that do, where some do.
   input.failures->mtbf_s = 1e13;
   const mfu::Plan can = mfu::plan_compute(input);
@@ -100,4 +103,52 @@ TEST_CASE("where failures come too fast nothing is left, and no number of GPUs s
   const double useful = *can.gpus * mfu::goodput_of(*input.failures, *can.gpus).useful;
   const double needed = 6e12 * 1e14 / (1e15 * 0.4 * 86400.0);
   CHECK(useful == Approx(needed).epsilon(1e-9));
+}
+
+TEST_CASE("a deadline that no number of GPUs meets is judged, as a budget is") {
+  mfu::PlanInput input;
+  input.flops_per_token = 6.0 * 8e9;
+  input.peak_flops = 989.4e12;
+  input.tokens = 15e12;
+  input.mfu = 0.38;
+  input.deadline_s = 2 * 86400.0;
+  input.failures = FailureRate{500.0 * 3600.0, true, 60.0, 600.0, {}};
+  const mfu::Plan plan = mfu::plan_compute(input);
+  CHECK_FALSE(plan.no_gpus_suffice);
+  CHECK_FALSE(plan.gpus);
+  CHECK_FALSE(plan.deadline_taken);
+  REQUIRE(plan.least_seconds);
+  REQUIRE(plan.fastest_gpus);
+  CHECK(*plan.fastest_gpus == std::floor(*plan.fastest_gpus));
+  REQUIRE(plan.late);
+  CHECK_FALSE(plan.late->gpus);
+  // Nothing between one GPU and a million is faster.
+  mfu::PlanInput forward = input;
+  forward.deadline_s.reset();
+  forward.gpus = plan.fastest_gpus;
+  CHECK(*mfu::plan_compute(forward).seconds == Approx(*plan.least_seconds).epsilon(1e-12));
+  for (double gpus = 1.0; gpus < 1e6; gpus = std::ceil(gpus * 1.07)) {
+    forward.gpus = gpus;
+    CHECK(*mfu::plan_compute(forward).seconds >= *plan.least_seconds);
+  }
+  // What is said to hold it does, and a little more does not.
+  for (const double more : {1.0, 1.001}) {
+    mfu::PlanInput fewer = input;
+    fewer.tokens = *plan.late->tokens * more;
+    CHECK(mfu::plan_compute(fewer).gpus.has_value() == (more == 1.0));
+  }
+  // The deadline is not asked for again.
+  CHECK(plan.settling == std::vector{mfu::PlanQuantity::gpus, mfu::PlanQuantity::gpu_seconds});
+  // Beside a budget that says how many GPUs there are, it is that plan's time that is judged.
+  input.price = 2.0 / 3600.0;
+  input.budget = 3e6;
+  const mfu::Plan paid = mfu::plan_compute(input);
+  REQUIRE(paid.gpus);
+  CHECK(paid.budget_taken);
+  CHECK(paid.late);
+  CHECK_FALSE(paid.least_seconds);
+  input.budget = 1e5;
+  const mfu::Plan neither = mfu::plan_compute(input);
+  CHECK(neither.late);
+  CHECK(neither.dear);
 }
