@@ -24,6 +24,23 @@ std::vector<double> compute_levels(RuleContext& context) {
   return levels;
 }
 
+// Of the ranks that are not slow by themselves: where many are, from some step on, the median of
+// all would rise with them.
+std::vector<double> even_levels(RuleContext& context) {
+  if (context.uneven.empty()) return compute_levels(context);
+  std::vector<double> levels;
+  std::vector<double> even;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    const auto row = context.model.compute_row(context.local_fixed, s);
+    even.clear();
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      if (!context.uneven[r]) even.push_back(row[r]);
+    }
+    levels.push_back(even.empty() ? median(row) : median_inplace(even));
+  }
+  return levels;
+}
+
 // Median over the ranks of a per-step telemetry series, over the first and the last fifth of the
 // steps used; nothing where the file has one value for the run, or none.
 std::optional<std::pair<double, double>> ends_of(const Job& job,
@@ -89,7 +106,7 @@ RowEdit at_level(std::vector<double> factor) {
 
 void find_slowdown(RuleContext& context) {
   const Job& job = context.job();
-  const std::vector<double> levels = compute_levels(context);
+  const std::vector<double> levels = even_levels(context);
   const double floor_level = quantile(levels, 0.1);
   std::vector<double> above;
   for (const double level : levels) above.push_back(std::max(0.0, level - floor_level));

@@ -23,7 +23,13 @@ constexpr std::size_t kLeastAtOnce = 4;      // ranks of a node
 constexpr double kWithinSide = 0.25;         // spread on a side of the gap, times the gap
 constexpr double kKeptGap = 0.5;             // times the mean gap, from which sides are apart
 constexpr double kKeptSteps = 0.9;           // of the steps
-constexpr std::size_t kMostNamed = 8;        // ranks or nodes in one name
+constexpr double kInOrder = 0.95;         // pairs of a slow and another rank, the slow one longer
+constexpr double kQuiet = 0.2;            // gap of the other steps, of the one where they part
+constexpr std::size_t kLeastPassing = 3;  // steps
+constexpr std::size_t kLeastOfFew = 5;    // the same, in jobs of few ranks
+constexpr std::size_t kManyRanks = 8;
+constexpr std::size_t kLeastSlices = 3;  // of one tensor-parallel index: fewer can be chance
+constexpr std::size_t kMostNamed = 8;    // ranks or nodes in one name
 
 double spread_of(std::vector<double> values) {
   if (values.size() < 2) return 0.0;
@@ -134,19 +140,62 @@ std::vector<std::size_t> nodes_filled(const Job& job, const Suspects& suspects) 
   return filled;
 }
 
-// Does the slow side lie clearly above the other in nearly every step? Means of work that moves
-// differ too, where there are few of them.
-bool keeps_apart(const Column& excess, const Suspects& slow, double gap) {
+// Of all pairs of a slow and another rank, the share in which the slow one takes longer.
+double share_in_order(const std::vector<double>& high, std::vector<double> low) {
+  std::sort(low.begin(), low.end());
+  std::size_t ordered = 0;
+  for (const double value : high) {
+    ordered +=
+        static_cast<std::size_t>(std::lower_bound(low.begin(), low.end(), value) - low.begin());
+  }
+  return static_cast<double>(ordered) / static_cast<double>(high.size() * low.size());
+}
+
+// When the slow side lies clearly above the other: in nearly every step, or in the steps of an
+// onset, a drift or bursts, and there in nearly every one. Means of work that moves differ too,
+// where there are few of them; nothing then.
+std::optional<Course> keeps_apart(const Column& excess, const Suspects& slow, double gap,
+                                  std::span<const std::int64_t> ids) {
   std::size_t apart = 0;
+  std::vector<double> gaps;
+  std::vector<bool> in_order;
   for (std::size_t s = 0; s < excess.steps(); ++s) {
     std::vector<double> high;
     std::vector<double> low;
     for (std::size_t r = 0; r < excess.ranks(); ++r) {
       (slow.is_culprit[r] ? high : low).push_back(excess.at(s, r));
     }
-    apart += mean(high) - mean(low) > kKeptGap * gap;
+    gaps.push_back(mean(high) - mean(low));
+    apart += gaps.back() > kKeptGap * gap;
+    in_order.push_back(share_in_order(high, low) >= kInOrder);
   }
-  return static_cast<double>(apart) >= kKeptSteps * static_cast<double>(excess.steps());
+  Course course = course_of(gaps, ids);
+  if (static_cast<double>(apart) >= kKeptSteps * static_cast<double>(excess.steps())) {
+    return course;
+  }
+  if (course.persistence == Persistence::steady) return {};
+  // Two sides of few ranks fall apart by chance in single steps, and hardly in many on end.
+  const bool few = excess.ranks() < kManyRanks;
+  if (few && course.persistence == Persistence::bursts) return {};
+  Sum on;
+  Sum off;
+  std::size_t clear = 0;
+  for (std::size_t s = 0; s < gaps.size(); ++s) {
+    (course.on[s] ? on : off).add(std::fabs(gaps[s]));
+    clear += course.on[s] && in_order[s];
+  }
+  const std::size_t off_count = gaps.size() - course.on_count;
+  if (course.on_count < (few ? kLeastOfFew : kLeastPassing) ||
+      static_cast<double>(clear) < kKeptSteps * static_cast<double>(course.on_count)) {
+    return {};
+  }
+  // A drift's first steps are neither on nor off.
+  if (course.persistence != Persistence::drift && off_count > 0 &&
+      off.value() / static_cast<double>(off_count) >
+          kQuiet * on.value() / static_cast<double>(course.on_count)) {
+    return {};
+  }
+  return course;
 }
 
 // "node n1", "ranks 2, 5, 6 and 4 more".
@@ -262,7 +311,8 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   return result;
 }
 
-std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess) {
+std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess,
+                                       std::span<const std::int64_t> ids) {
   std::vector<double> effect(job.ranks());
   for (std::size_t r = 0; r < job.ranks(); ++r) {
     Sum total;
@@ -292,7 +342,9 @@ std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess) {
     if (effect[r] >= sorted[split]) suspects.ranks.push_back(r);
   }
   mark_culprits(job, suspects);
-  if (!keeps_apart(excess, suspects, gap)) return std::nullopt;
+  auto course = keeps_apart(excess, suspects, gap, ids);
+  if (!course) return std::nullopt;
+  result.course = std::move(*course);
   const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
   result.whole_nodes = !nodes.empty() && 2 * nodes.size() <= job.nodes().size() &&
                        suspects.ranks.size() >= kLeastAtOnce;
@@ -309,7 +361,7 @@ std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess) {
 }
 
 std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects) {
-  for (const Axis axis : {Axis::ep, Axis::cp, Axis::dp}) {
+  for (const Axis axis : {Axis::ep, Axis::cp, Axis::tp, Axis::dp}) {
     std::map<int, std::size_t> holders;  // of the suspects' indices
     std::set<int> others;
     for (std::size_t r = 0; r < job.ranks(); ++r) {
@@ -325,6 +377,11 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
                     [&](const auto& held) { return others.contains(held.first); })) {
       continue;
     }
+    if (axis == Axis::tp && std::any_of(holders.begin(), holders.end(), [](const auto& held) {
+          return held.second < kLeastSlices;
+        })) {
+      continue;
+    }
     const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
     // Data moves between replicas: a steady outlier that is one replica on one node is the node.
     if (axis == Axis::dp) {
@@ -334,7 +391,7 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
         continue;
       }
     }
-    LogicalPlace place{axis, {}, {}, {}};
+    LogicalPlace place{.axis = axis};
     bool one_each = true;
     for (const auto& [index, held] : holders) {
       place.indices.push_back(index);
@@ -344,7 +401,7 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
     if (!nodes.empty()) {
       for (const std::size_t n : nodes) place.nodes.push_back(job.nodes()[n].name);
       place.physical = in_words("node", place.nodes);
-    } else if (one_each) {
+    } else if (one_each || axis == Axis::tp) {  // the same slots of all nodes, often
       std::vector<std::string> ranks;
       for (const std::size_t r : suspects.ranks) {
         ranks.push_back(std::to_string(job.run().ranks[r].rank));

@@ -33,11 +33,15 @@ void excess_over_peers(const Job& job, std::span<const double> row, std::span<do
 // Ranks of two speeds, more slow ones than find_suspects takes for outliers and at most three
 // quarters: a clear gap, and little spread on either side of it. Whole nodes of several, at most
 // half of them, are a place; single ranks may be so by their work as well, or by their devices.
+// Where the sides part only in some steps (from an onset on, in bursts, more and more), `course`
+// has those.
 struct SlowSide {
   Suspects suspects;
   bool whole_nodes = false;
+  Course course;  // of the gap between the sides
 };
-[[nodiscard]] std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess);
+[[nodiscard]] std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess,
+                                                     std::span<const std::int64_t> ids);
 
 // Do the suspects fill a logical place: all replicas of some experts or context slices, or a whole
 // data-parallel replica of several stages or nodes? Work put them there, unless the place is
