@@ -242,6 +242,36 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
   }
 }
 
+// Stages can get heavier, too: the course of the heavy ones, where they did so from some step on.
+std::optional<Course> onset_of_stages(RuleContext& context, const std::vector<bool>& heavy,
+                                      const Scenario& base) {
+  const Job& job = context.job();
+  std::vector<double> excess;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const std::vector<double> levels = stage_means(job, context.model.compute_row(base, s));
+    std::vector<double> in;
+    std::vector<double> out;
+    for (std::size_t p = 0; p < levels.size(); ++p) (heavy[p] ? in : out).push_back(levels[p]);
+    if (in.empty() || out.empty()) return std::nullopt;
+    excess.push_back(mean(in) - mean(out));
+  }
+  Course course = course_of(excess, context.step_ids);
+  if (!course.onset) return std::nullopt;
+  return course;
+}
+
+// All stages even in each step, the ranks of a stage as they are to each other.
+RowEdit even_stages_by_step(const Job& job) {
+  return [&job](std::size_t, std::span<double> row) {
+    const std::vector<double> means = stage_means(job, row);
+    const double level = mean(row);
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      const double own = means[static_cast<std::size_t>(job.stage_of(r))];
+      if (own > 0.0) row[r] *= level / own;
+    }
+  };
+}
+
 // The heavy stages as slow hardware that is put right.
 RowEdit at_peers_level(const Job& job, const HeavyStages& stages, std::span<const double> levels) {
   std::vector<double> factor;
@@ -338,14 +368,18 @@ void find_imbalance(RuleContext& context) {
   inside.compute.push_back(even_inside_stages(job));
   inside.spread.assign(job.steps(), 0.0);
   const double evened_inside = mean_difference(before, context.model.steps_under(inside));
+  std::optional<Course> since;
   if (job.stages() > 1) {
+    since = onset_of_stages(context, heavy_stages(stage_level).heavy, base);
     Scenario stages = base;
-    stages.compute.push_back(even_stages(job, stage_level, mean(levels)));
+    stages.compute.push_back(since ? even_stages_by_step(job)
+                                   : even_stages(job, stage_level, mean(levels)));
     evened_stages = mean_difference(before, context.model.steps_under(stages));
   }
 
   if (job.stages() > 1 && evened_stages >= evened_inside) {
     describe_stages(context, heavy_stages(stage_level), stage_level, candidate);
+    if (since) date_uneven(context, {*since, 0.0}, candidate);
     finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});
   } else {
     finding.locality = Locality::all;

@@ -178,6 +178,7 @@ void find_local_compute(RuleContext& context) {
         excess_over_peers(job, context.model.compute_row(context.local_fixed, s), excess.row(s));
       }
       suspects = find_suspects(job, excess);
+      if (suspects) suspects = last_in_turn(job, excess, std::move(*suspects));
       if (!suspects) suspects = take_slow_side(context, excess);
     }
     if (!suspects) return;

@@ -45,13 +45,20 @@ std::string when_of(const Finding& finding) {
   return persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps);
 }
 
+// Findings of a family stand by what they save one after the other, the verdict's first: what saves
+// clearly more than that one, but comes after it, would save little before it.
+bool hides_behind(const Diagnosis& diagnosis, const Finding& finding, const Finding& first) {
+  constexpr double kClearly = 0.01;  // of the step
+  return finding.loss_seconds - first.loss_seconds > kClearly * diagnosis.headline.step_seconds;
+}
+
 // "rank 11 on node n01 ...: 195.2 ms a step; it computes 1.200 s, its peers 1.000 s"
 std::string also_line(const Diagnosis& diagnosis, const Finding& finding) {
   const Subject subject = subject_of(finding.locality, finding.culprits, diagnosis.setup.stages);
   std::string text = place_and_time(finding.family, finding.cause, subject, when_of(finding)) +
                      fmt::format(": {} a step", format_seconds(finding.loss_seconds));
   const Finding* first = finding_for(diagnosis, finding.family);
-  if (is_named(diagnosis.verdict, finding.family) && first->loss_seconds < finding.loss_seconds) {
+  if (is_named(diagnosis.verdict, finding.family) && hides_behind(diagnosis, finding, *first)) {
     text += " once the first is mended";  // it hides behind that one
   }
   for (const Fact& fact : finding.facts) {
@@ -127,7 +134,7 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
 std::optional<double> with_hidden(const Diagnosis& diagnosis, const Finding& first) {
   const bool hides =
       std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& other) {
-        return other.family == first.family && other.loss_seconds > first.loss_seconds;
+        return other.family == first.family && hides_behind(diagnosis, other, first);
       });
   if (!hides || !diagnosis.worth) return std::nullopt;
   for (const FamilyWorth& entry : diagnosis.worth->alone) {

@@ -106,3 +106,67 @@ TEST_CASE("short evaluations among the steps do not make training slow", "[hidde
       diagnosed([](std::size_t s, std::size_t) { return s % 2 == 1 ? 0.3 : 0.0; });
   CHECK(flipping.verdict.family == Family::single_gpu_efficiency);
 }
+
+TEST_CASE("places that were slow in turn are told apart, and the last one is the verdict's",
+          "[hidden]") {
+  const Diagnosis diagnosis = diagnosed([](std::size_t s, std::size_t r) {
+    return (r == 3 && s < 30) || (r == 9 && s >= 30) ? 0.4 : 0.0;
+  });
+  CHECK(diagnosis.verdict.family == Family::straggler);
+  CHECK(diagnosis.verdict.culprits.ranks == std::vector<std::int64_t>{9});
+  CHECK(diagnosis.verdict.onset_step == 130);
+  REQUIRE(diagnosis.findings.size() >= 2);
+  CHECK(diagnosis.findings[1].culprits.ranks == std::vector<std::int64_t>{3});
+  CHECK(diagnosis.findings[1].gone_since_step == 130);
+  // Slow at the same time they are one finding.
+  const Diagnosis together = diagnosed(
+      [](std::size_t s, std::size_t r) { return (r == 3 || r == 9) && s >= 30 ? 0.4 : 0.0; });
+  CHECK(together.verdict.culprits.ranks == std::vector<std::int64_t>{3, 9});
+}
+
+TEST_CASE("stages that get heavier from some step on are no slowdown of all ranks", "[hidden]") {
+  constexpr std::size_t kStages = 4;
+  constexpr std::size_t kReplicas = 16;
+  constexpr double kMicrobatches = 16.0;
+  RunTimings run;
+  run.compute = Column(kSteps, kStages * kReplicas);
+  run.comm = Column(kSteps, kStages * kReplicas);
+  run.stall = Column(kSteps, kStages * kReplicas);
+  run.parallelism[Axis::pp] = static_cast<int>(kStages);
+  run.parallelism[Axis::dp] = static_cast<int>(kReplicas);
+  run.workload.microbatches = static_cast<int>(kMicrobatches);
+  for (std::size_t s = 0; s < kSteps; ++s) {
+    run.steps.push_back(static_cast<std::int64_t>(100 + s));
+    double total = 0.0;
+    double longest = 0.0;
+    for (std::size_t p = 0; p < kStages; ++p) {
+      const double level = (p == 1 || p == 2) && s >= 30 ? 1.25 : 1.0;
+      total += level;
+      longest = std::max(longest, level);
+      for (std::size_t d = 0; d < kReplicas; ++d) {
+        run.compute.at(s, p * kReplicas + d) =
+            level + 0.0005 * static_cast<double>((7 * (p + d) + 3 * s) % 5);
+      }
+    }
+    // Filling and draining beside the longest stage.
+    const double step = longest + (total - longest) / kMicrobatches + 0.02;
+    for (std::size_t r = 0; r < kStages * kReplicas; ++r) {
+      run.comm.at(s, r) = step - run.compute.at(s, r);
+    }
+  }
+  for (std::size_t r = 0; r < kStages * kReplicas; ++r) {
+    RankInfo info;
+    info.rank = static_cast<std::int64_t>(r);
+    info.coords[Axis::pp] = static_cast<int>(r / kReplicas);
+    info.coords[Axis::dp] = static_cast<int>(r % kReplicas);
+    info.node = "n" + std::to_string(r / 8);
+    run.ranks.push_back(info);
+  }
+  run.recorded_ranks = run.ranks.size();
+  Notes notes;
+  const Diagnosis diagnosis = diagnose(run, DiagnoseOptions{}, notes);
+  CHECK(diagnosis.verdict.family == Family::imbalance);
+  CHECK(diagnosis.verdict.cause == Cause::stage_partition);
+  CHECK(diagnosis.verdict.culprits.stages == std::vector<std::int64_t>{1, 2});
+  CHECK(diagnosis.verdict.onset_step == 130);
+}
