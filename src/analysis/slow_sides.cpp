@@ -20,6 +20,7 @@ constexpr std::size_t kLeastPassing = 3;  // steps
 constexpr std::size_t kLeastOfFew = 5;    // the same, in jobs of few ranks
 constexpr std::size_t kManyRanks = 8;
 constexpr std::size_t kLeastTurn = 3;  // steps in which a place was slow, and no other
+constexpr std::size_t kMostTurns = 3;  // as many as single places are looked for
 constexpr double kOneStretch = 0.8;    // of the steps between its first and last one
 constexpr double kMostShared = 0.1;    // of them, with another place
 
@@ -145,7 +146,7 @@ Suspects last_in_turn(const Job& job, const Column& excess, Suspects suspects) {
   for (std::size_t i = 0; !of_nodes && i < suspects.ranks.size(); ++i) {
     places.push_back({suspects.ranks[i]});
   }
-  if (places.size() < 2) return suspects;
+  if (places.size() < 2 || places.size() > kMostTurns) return suspects;
   std::size_t last = 0;
   std::size_t latest = 0;
   std::vector<bool> taken(excess.steps(), false);
