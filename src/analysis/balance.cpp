@@ -146,6 +146,9 @@ void describe_two_speeds(const Job& job, const TwoSpeeds& speeds, Candidate& can
   if (!speeds.devices_compared) {
     candidate.alike = {Family::imbalance, Family::straggler};
     finding.locality = Locality::rank;
+    // Evening saves a part of what putting the devices right would save: that counts as well.
+    candidate.materiality *=
+        1.0 - static_cast<double>(speeds.slow.size()) / static_cast<double>(job.ranks());
   }
   for (const std::size_t r : speeds.slow) finding.culprits.ranks.push_back(job.run().ranks[r].rank);
   finding.facts.push_back({FactKind::two_speeds,
@@ -154,6 +157,33 @@ void describe_two_speeds(const Job& job, const TwoSpeeds& speeds, Candidate& can
                            static_cast<std::int64_t>(speeds.slow.size()),
                            static_cast<std::int64_t>(job.ranks()),
                            {}});
+}
+
+// Of the uneven work at known ranks, where it is not there in every step; else null.
+const Excess* passing_excess(const RuleContext& context) {
+  const Excess* excess = context.heavy_place  ? &context.heavy_place->excess
+                         : context.two_speeds ? &context.two_speeds->excess
+                                              : nullptr;
+  const bool passing = excess != nullptr && excess->course.persistence != Persistence::steady;
+  return passing ? excess : nullptr;
+}
+
+void date_uneven(const RuleContext& context, const Excess& excess, Candidate& candidate) {
+  Finding& finding = candidate.finding;
+  const Course& course = excess.course;
+  context.date(finding, course);
+  candidate.on = course.on;
+  if (course.persistence == Persistence::bursts) {
+    finding.facts.push_back({FactKind::burst_excess,
+                             excess.on_s,
+                             course.period_steps.value_or(0.0),
+                             static_cast<std::int64_t>(course.on_count),
+                             static_cast<std::int64_t>(course.on.size()),
+                             {}});
+  }
+  if (!course.onset) return;
+  finding.facts.push_back(
+      {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
 }
 
 struct HeavyStages {
@@ -210,6 +240,36 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
   if (one_physical_place(job, finding.culprits.stages, finding) && alike) {
     candidate.alike = {Family::imbalance, Family::straggler};
   }
+}
+
+// Stages can get heavier, too: the course of the heavy ones, where they did so from some step on.
+std::optional<Course> onset_of_stages(RuleContext& context, const std::vector<bool>& heavy,
+                                      const Scenario& base) {
+  const Job& job = context.job();
+  std::vector<double> excess;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const std::vector<double> levels = stage_means(job, context.model.compute_row(base, s));
+    std::vector<double> in;
+    std::vector<double> out;
+    for (std::size_t p = 0; p < levels.size(); ++p) (heavy[p] ? in : out).push_back(levels[p]);
+    if (in.empty() || out.empty()) return std::nullopt;
+    excess.push_back(mean(in) - mean(out));
+  }
+  Course course = course_of(excess, context.step_ids);
+  if (!course.onset) return std::nullopt;
+  return course;
+}
+
+// All stages even in each step, the ranks of a stage as they are to each other.
+RowEdit even_stages_by_step(const Job& job) {
+  return [&job](std::size_t, std::span<double> row) {
+    const std::vector<double> means = stage_means(job, row);
+    const double level = mean(row);
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      const double own = means[static_cast<std::size_t>(job.stage_of(r))];
+      if (own > 0.0) row[r] *= level / own;
+    }
+  };
 }
 
 // The heavy stages as slow hardware that is put right.
@@ -308,14 +368,18 @@ void find_imbalance(RuleContext& context) {
   inside.compute.push_back(even_inside_stages(job));
   inside.spread.assign(job.steps(), 0.0);
   const double evened_inside = mean_difference(before, context.model.steps_under(inside));
+  std::optional<Course> since;
   if (job.stages() > 1) {
+    since = onset_of_stages(context, heavy_stages(stage_level).heavy, base);
     Scenario stages = base;
-    stages.compute.push_back(even_stages(job, stage_level, mean(levels)));
+    stages.compute.push_back(since ? even_stages_by_step(job)
+                                   : even_stages(job, stage_level, mean(levels)));
     evened_stages = mean_difference(before, context.model.steps_under(stages));
   }
 
   if (job.stages() > 1 && evened_stages >= evened_inside) {
     describe_stages(context, heavy_stages(stage_level), stage_level, candidate);
+    if (since) date_uneven(context, {*since, 0.0}, candidate);
     finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});
   } else {
     finding.locality = Locality::all;
@@ -326,24 +390,27 @@ void find_imbalance(RuleContext& context) {
       stage_row[r] = stage_level[static_cast<std::size_t>(job.stage_of(r))];
     }
     const double persistent = standing - context.model.form().slowest(stage_row);
+    const Excess* passing = passing_excess(context);
     bool moves = evened_inside - persistent > persistent;
     // What few steps add to a rank's mean does not stay: evening the means would not save it.
     Scenario moved = base;
     moved.compute.push_back(even_ranks(levels));
     const std::vector<double> saved_once = difference(before, context.model.steps_under(moved));
-    moves = moves || mean(saved_once) < 0.5 * evened_inside;
+    moves = (moves || mean(saved_once) < 0.5 * evened_inside) && passing == nullptr;
     if (moves && take_once(context, base, candidate)) {
       context.found.push_back(std::move(candidate));
       return;
     }
-    add_slowest_fact(context, base, moves, finding);
+    if (passing == nullptr) add_slowest_fact(context, base, moves, finding);
     if (moves) {
       describe_moving(context, base, candidate);
     } else {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
-      // Work can be moved once and for all; the jitter around it stays.
-      if (compute_variation(context, base) < kJitterVariation) {
+      if (passing != nullptr) {
+        date_uneven(context, *passing, candidate);
+      } else if (compute_variation(context, base) < kJitterVariation) {
+        // Work can be moved once and for all; the jitter around it stays.
         fix_by(context, even_ranks(levels), false, candidate);
       }
       if (context.heavy_place) {

@@ -17,9 +17,13 @@ namespace mfu::analysis {
 
 struct Candidate {
   Finding finding;
-  std::vector<double> loss;   // [step] seconds that its fix alone would save
-  double materiality = 0.05;  // share of the step from which it counts
-  std::vector<bool> on;       // steps in which it acts, for the strata of the bootstrap
+  std::vector<double> loss;  // [step] seconds that its fix alone would save
+  // The same for a single place, where the others are left as they are: what hides behind a slower
+  // one saves nothing alone. Empty: as `loss`.
+  std::vector<double> alone;
+  std::function<void(Scenario&)> mend;  // that, for places that can hide behind each other
+  double materiality = 0.05;            // share of the step from which it counts
+  std::vector<bool> on;                 // steps in which it acts, for the strata of the bootstrap
   // Families that look alike in these data, this one's among them: a logical place that is exactly
   // one physical place, transfer of groups that nobody told apart. Empty where it can be told.
   std::vector<Family> alike;
@@ -28,13 +32,20 @@ struct Candidate {
   std::function<void(Scenario&)> fix;
 };
 
+// What a place takes longer than its peers.
+struct Excess {
+  Course course;
+  double on_s = 0.0;  // seconds a step, in the steps in which it is there
+};
+
 // Ranks that are all holders of some indices along an axis (replicas of experts, slices of a
 // context) and nothing else: what is slow there is work, not hardware.
 struct LogicalPlace {
   Axis axis = Axis::dp;
-  std::vector<int> indices;  // ascending
-  std::string physical;      // the nodes or ranks that it fills exactly: the two look the same
-  std::vector<std::string> nodes;  // of `physical`, where it is nodes
+  std::vector<int> indices = {};  // ascending
+  std::string physical = {};      // the nodes or ranks that it fills exactly: the two look the same
+  std::vector<std::string> nodes = {};  // of `physical`, where it is nodes
+  Excess excess = {};
 };
 
 // Ranks of two speeds, with too many slow ones to be called outliers, and what they are.
@@ -43,6 +54,7 @@ struct TwoSpeeds {
   double slow_s = 0.0;            // compute a step
   double fast_s = 0.0;
   bool devices_compared = false;  // and nothing is wrong with those of the slow ones
+  Excess excess = {};
 };
 
 // from - what, element by element.
@@ -59,6 +71,7 @@ struct RuleContext {
   std::vector<Candidate> found;
   std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
   std::optional<TwoSpeeds> two_speeds;      // uneven work or uneven devices: nothing tells which
+  std::vector<bool> uneven;                 // [rank] of those two; empty: neither
   double spread_sigma = 0.0;                // log spread of a microbatch, where one was replayed
 
   [[nodiscard]] const Job& job() const noexcept { return model.job(); }
@@ -72,6 +85,9 @@ struct RuleContext {
 // Books own stalls that were found inside recorded idle time (see StallMeaning::shared): adds them
 // to the measured scenario and to local_fixed, and takes their seconds from where they were before.
 void book_own_stall(RuleContext& context, const RowEdit& stall);
+
+// What each single place would save alone, where there are several.
+void price_alone(RuleContext& context);
 
 // Rules. Each appends to context.found.
 void find_local_compute(RuleContext& context);

@@ -116,6 +116,7 @@ BurstSplit split_modes(std::span<const double> series) {
   constexpr double kClear = 0.9;       // share of the variance between the modes
   constexpr double kApart = 1.1;       // times the lower mode
   constexpr double kLeastSteps = 0.1;  // of all, in each mode
+  constexpr double kMostSlow = 0.6;    // of all: beyond it the quick steps are the odd ones
   BurstSplit result;
   result.on.assign(series.size(), false);
   result.excess.assign(series.size(), 0.0);
@@ -127,6 +128,10 @@ BurstSplit split_modes(std::span<const double> series) {
       std::max(3.0, std::ceil(kLeastSteps * static_cast<double>(sorted.size()))));
   const Split modes = best_split(sorted, least);
   if (modes.at == 0 || modes.explained < kClear || modes.after < kApart * modes.before) {
+    return result;
+  }
+  if (static_cast<double>(sorted.size() - modes.at) >
+      kMostSlow * static_cast<double>(sorted.size())) {
     return result;
   }
   result.level = modes.before;

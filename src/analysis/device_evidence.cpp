@@ -27,13 +27,15 @@ constexpr double kSameShare = 0.8;    // of the suspects' throttled share
 
 using Level = std::optional<double> DeviceHealth::*;
 
-// What all of them call themselves; empty: nothing, or not the same.
+// What all of them call themselves that were asked; empty: nothing, or not the same.
 std::string one_name(const std::vector<DeviceHealth>& devices) {
-  if (devices.empty()) return {};
-  const std::string& name = devices.front().name;
-  const bool same = std::all_of(devices.begin(), devices.end(),
-                                [&](const DeviceHealth& device) { return device.name == name; });
-  return same ? name : std::string();
+  std::string name;
+  for (const DeviceHealth& device : devices) {
+    if (device.name.empty() || device.name == name) continue;
+    if (!name.empty()) return {};
+    name = device.name;
+  }
+  return name;
 }
 
 std::optional<double> median_of(

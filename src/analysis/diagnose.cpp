@@ -86,11 +86,13 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
               Place{.what = "waits_in"});
   }
   StepModel model(job, attribution, form);
-  RuleContext context{model, options, result.setup, result.steps_used, model.measured(), {},
+  RuleContext context{model, options, result.setup, result.steps_used, model.measured(), {}, {},
                       {},    {},      0.0};
   for (const Rule rule : kRules) rule(context);
+  price_alone(context);
   add_health_evidence(context);
   mark_what_is_gone(context);
+  count_from_onset(context);
 
   Accounts accounts = account(model, result.setup);
   result.factors = std::move(accounts.factors);

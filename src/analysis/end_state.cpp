@@ -14,6 +14,8 @@ constexpr double kLeastQuiet = 0.1;     // of the steps
 constexpr double kOneStretch = 0.8;     // of the steps between its first and last one
 constexpr double kNothingLeft = 0.15;   // of the level that it had
 constexpr double kLeastChange = 0.01;   // of the step
+constexpr double kOfAll = 2.0;          // times the materiality
+constexpr std::size_t kLeastSince = 5;  // steps from an onset, to count it by what it costs since
 
 // Where a single stretch of the loss ends; nothing: it goes on, comes back, or is too short to say.
 std::optional<std::size_t> end_of_stretch(std::span<const double> loss) {
@@ -71,6 +73,20 @@ void mark_what_is_gone(RuleContext& context) {
     if (const auto end = end_of_stretch(candidate.loss)) {
       finding.gone_since_step = context.step_ids[*end];
     }
+  }
+}
+
+void count_from_onset(RuleContext& context) {
+  const std::vector<double>& steps = context.job().step_seconds();
+  for (Candidate& candidate : context.found) {
+    const Finding& finding = candidate.finding;
+    if (!finding.onset_step || finding.gone_since_step) continue;
+    const std::size_t from = index_of(context, *finding.onset_step);
+    if (from + kLeastSince > steps.size()) continue;
+    const double since = sum(std::span<const double>(steps).subspan(from));
+    // What all ranks share strays by itself: there it takes more to be a state.
+    const double sure = finding.locality == Locality::all ? kOfAll : 1.0;
+    candidate.materiality *= std::min(1.0, sure * since / sum(steps));
   }
 }
 

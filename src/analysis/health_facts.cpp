@@ -44,6 +44,13 @@ const Fact* compute_excess(const Finding& finding) {
   return nullptr;
 }
 
+bool is_measured(const DeviceHealth& device) {
+  for (std::size_t c = 0; c < kHealthChecks; ++c) {
+    if (measures(device, static_cast<HealthCheck>(c))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 DeviceEvidence evidence_on(const RuleContext& context, std::span<const std::size_t> ranks,
@@ -51,10 +58,14 @@ DeviceEvidence evidence_on(const RuleContext& context, std::span<const std::size
   const RunTimings& run = context.job().run();
   std::vector<DeviceHealth> own;
   std::vector<DeviceHealth> peers;
+  std::size_t seen = 0;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     const bool here = std::find(ranks.begin(), ranks.end(), r) != ranks.end();
     (here ? own : peers).push_back(health_of_rank(run, r));
+    if (here) seen += is_measured(own.back());
   }
+  // A few devices of many say nothing of the others.
+  if (2 * seen < ranks.size()) return {};
   const WeighedDevices weighed =
       weigh_devices(context.setup, std::move(own), std::move(peers), slowdown);
   return {weighed.cause, weighed.clock_compared};
@@ -65,10 +76,7 @@ void add_health_evidence(RuleContext& context) {
   std::vector<bool> suspect(job.ranks(), false);
   bool any = false;
   for (std::size_t r = 0; r < job.ranks(); ++r) {
-    const DeviceHealth device = health_of_rank(job.run(), r);
-    for (std::size_t c = 0; c < kHealthChecks; ++c) {
-      any = any || measures(device, static_cast<HealthCheck>(c));
-    }
+    any = any || is_measured(health_of_rank(job.run(), r));
   }
   if (!any) return;
   for (const Candidate& candidate : context.found) {

@@ -43,22 +43,37 @@ std::vector<double> saved_by(RuleContext& context, const std::function<void(Scen
   return difference(before, context.model.steps_under(context.local_fixed));
 }
 
-// Mean compute of the suspects and of their peers.
-Contrast levels_of(const RuleContext& context, const Suspects& suspects) {
-  Sum own;
-  Sum peers;
+// Compute of the suspects and of their peers in each step.
+std::vector<Contrast> levels_by_step(const RuleContext& context, const Suspects& suspects) {
+  std::vector<Contrast> levels;
   for (std::size_t s = 0; s < context.job().steps(); ++s) {
-    const Contrast here =
-        contrast(context.job(), suspects, context.model.compute_row(context.local_fixed, s));
-    own.add(here.culprits);
-    peers.add(here.peers);
+    levels.push_back(
+        contrast(context.job(), suspects, context.model.compute_row(context.local_fixed, s)));
   }
-  const auto steps = static_cast<double>(context.job().steps());
-  return {own.value() / steps, peers.value() / steps};
+  return levels;
 }
 
-DeviceEvidence devices_of(const RuleContext& context, const Suspects& suspects) {
-  const Contrast levels = levels_of(context, suspects);
+// Their means over the steps in which the suspects take longer.
+Contrast mean_level(std::span<const Contrast> levels, const Course& course) {
+  Sum own;
+  Sum peers;
+  for (std::size_t s = 0; s < levels.size(); ++s) {
+    if (!course.on[s]) continue;
+    own.add(levels[s].culprits);
+    peers.add(levels[s].peers);
+  }
+  const auto on = static_cast<double>(std::max<std::size_t>(1, course.on_count));
+  return {own.value() / on, peers.value() / on};
+}
+
+Course course_of_excess(const RuleContext& context, std::span<const Contrast> levels) {
+  std::vector<double> excess;
+  for (const Contrast& level : levels) excess.push_back(level.culprits - level.peers);
+  return course_of(excess, context.step_ids);
+}
+
+DeviceEvidence devices_of(const RuleContext& context, const Suspects& suspects,
+                          const Contrast& levels) {
   return evidence_on(context, suspects.ranks,
                      levels.peers > 0.0 ? levels.culprits / levels.peers : 1.0);
 }
@@ -66,15 +81,19 @@ DeviceEvidence devices_of(const RuleContext& context, const Suspects& suspects) 
 // Too many slow ranks for outliers. Whole nodes, or devices that are seen to be bad, are places;
 // where nobody looked at the devices it stays open, and the rules on uneven work are told.
 std::optional<Suspects> take_slow_side(RuleContext& context, const Column& excess) {
-  auto side = find_slow_side(context.job(), excess);
+  auto side = find_slow_side(context.job(), excess, context.step_ids);
   if (!side) return std::nullopt;
-  const DeviceEvidence devices = devices_of(context, side->suspects);
+  const Contrast levels = mean_level(levels_by_step(context, side->suspects), side->course);
+  const DeviceEvidence devices = devices_of(context, side->suspects, levels);
   const auto place = logical_place(context.job(), side->suspects);
   if (place && place->physical.empty()) return std::move(side->suspects);
   if (side->whole_nodes || devices.cause != Cause::none) return std::move(side->suspects);
-  const Contrast levels = levels_of(context, side->suspects);
-  context.two_speeds =
-      TwoSpeeds{side->suspects.ranks, levels.culprits, levels.peers, devices.clocks_measured};
+  context.uneven = side->suspects.is_culprit;
+  context.two_speeds = TwoSpeeds{side->suspects.ranks,
+                                 levels.culprits,
+                                 levels.peers,
+                                 devices.clocks_measured,
+                                 {std::move(side->course), levels.culprits - levels.peers}};
   return std::nullopt;
 }
 
@@ -88,34 +107,24 @@ Candidate describe_effect(RuleContext& context, const Suspects& suspects, FactKi
   finding.locality = suspects.locality;
   finding.culprits = suspects.named;
 
-  std::vector<double> effect;
   std::vector<Contrast> levels;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     const auto row =
         of_compute ? context.model.compute_row(before, s) : context.model.own_stall_row(before, s);
     levels.push_back(contrast(job, suspects, row));
-    effect.push_back(levels.back().culprits - levels.back().peers);
   }
-  const Course course = course_of(effect, context.step_ids);
+  const Course course = course_of_excess(context, levels);
   context.date(finding, course);
-
-  Sum culprits;
-  Sum peers;
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    if (!course.on[s]) continue;
-    culprits.add(levels[s].culprits);
-    peers.add(levels[s].peers);
-  }
-  const auto on = static_cast<double>(std::max<std::size_t>(1, course.on_count));
+  const Contrast on = mean_level(levels, course);
   finding.facts.push_back({kind,
-                           culprits.value() / on,
-                           peers.value() / on,
+                           on.culprits,
+                           on.peers,
                            static_cast<std::int64_t>(course.on_count),
                            static_cast<std::int64_t>(job.steps()),
                            {}});
   if (course.persistence == Persistence::bursts) {
     finding.facts.push_back({FactKind::burst_excess,
-                             (culprits.value() - peers.value()) / on,
+                             on.culprits - on.peers,
                              course.period_steps.value_or(0.0),
                              static_cast<std::int64_t>(course.on_count),
                              static_cast<std::int64_t>(job.steps()),
@@ -147,6 +156,18 @@ void RuleContext::date(Finding& finding, const Course& course) const {
   if (course.onset) finding.onset_step = step_ids[*course.onset];
 }
 
+void price_alone(RuleContext& context) {
+  const auto places = std::count_if(context.found.begin(), context.found.end(),
+                                    [](const Candidate& one) { return one.mend != nullptr; });
+  if (places < 2) return;
+  for (Candidate& candidate : context.found) {
+    if (!candidate.mend) continue;
+    Scenario fixed = context.model.measured();
+    candidate.mend(fixed);
+    candidate.alone = context.loss_under(fixed);
+  }
+}
+
 void find_local_compute(RuleContext& context) {
   const Job& job = context.job();
   for (int round = 0; round < kMostRounds; ++round) {
@@ -157,14 +178,20 @@ void find_local_compute(RuleContext& context) {
         excess_over_peers(job, context.model.compute_row(context.local_fixed, s), excess.row(s));
       }
       suspects = find_suspects(job, excess);
+      if (suspects) suspects = last_in_turn(job, excess, std::move(*suspects));
       if (!suspects) suspects = take_slow_side(context, excess);
     }
     if (!suspects) return;
     if (auto place = logical_place(job, *suspects)) {
+      const std::vector<Contrast> levels = levels_by_step(context, *suspects);
+      Course course = course_of_excess(context, levels);
+      const Contrast on = mean_level(levels, course);
       // What fills a node or a rank as well is its device where the device is seen to be bad.
       const bool device =
-          !place->physical.empty() && devices_of(context, *suspects).cause != Cause::none;
+          !place->physical.empty() && devices_of(context, *suspects, on).cause != Cause::none;
       if (!device) {
+        place->excess = {std::move(course), on.culprits - on.peers};
+        context.uneven = suspects->is_culprit;
         context.heavy_place = std::move(place);  // left for the rules on uneven work
         return;
       }
@@ -175,7 +202,8 @@ void find_local_compute(RuleContext& context) {
     RowEdit fix = to_peers_median(job, suspects->is_culprit);
     // What it adds when the places found before it are put right: a second slow rank hides behind
     // the first, and fixing it alone would save nothing.
-    candidate.loss = saved_by(context, [&](Scenario& fixed) { fixed.compute.push_back(fix); });
+    candidate.mend = [fix](Scenario& fixed) { fixed.compute.push_back(fix); };
+    candidate.loss = saved_by(context, candidate.mend);
     context.found.push_back(std::move(candidate));
   }
 }
@@ -230,7 +258,8 @@ void find_local_stall(RuleContext& context) {
     candidate.finding.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
   }
   RowEdit fix = to_peers_median(job, suspects->is_culprit);
-  candidate.loss = saved_by(context, [&](Scenario& fixed) { fixed.own_stall.push_back(fix); });
+  candidate.mend = [fix](Scenario& fixed) { fixed.own_stall.push_back(fix); };
+  candidate.loss = saved_by(context, candidate.mend);
   context.found.push_back(std::move(candidate));
 }
 

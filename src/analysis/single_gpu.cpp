@@ -1,6 +1,7 @@
 // Rules on every GPU alike: compute that slows down over the run, and kernels below the target.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analysis/health.hpp"
 #include "analysis/suspects.hpp"
@@ -13,6 +14,7 @@ namespace {
 constexpr double kLeastRise = 0.03;    // of the level before
 constexpr double kBurstFloor = 0.05;   // of the step
 constexpr double kLeastShare = 0.005;  // of the step
+constexpr double kUsual = 0.1;         // quantile over the steps of a level that can rise
 constexpr double kClockDrop = 0.02;
 constexpr double kLowClocks = 0.95;  // of the clock that the peak means
 
@@ -20,6 +22,48 @@ std::vector<double> compute_levels(RuleContext& context) {
   std::vector<double> levels;
   for (std::size_t s = 0; s < context.job().steps(); ++s) {
     levels.push_back(median(context.model.compute_row(context.local_fixed, s)));
+  }
+  return levels;
+}
+
+// Of a pipeline, what all of its stages share: some stages that get heavier are not all ranks.
+std::vector<double> levels_of_all_stages(RuleContext& context) {
+  const Job& job = context.job();
+  std::vector<double> levels = compute_levels(context);
+  if (job.stages() < 2) return levels;
+  const double usual = quantile(levels, kUsual);
+  std::vector<double> least(job.steps(), std::numeric_limits<double>::infinity());
+  std::vector<double> stage(job.steps());
+  std::vector<double> peers;
+  for (const auto& ranks : job.stage_ranks()) {
+    if (ranks.empty()) continue;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const auto row = context.model.compute_row(context.local_fixed, s);
+      peers.clear();
+      for (const std::size_t r : ranks) peers.push_back(row[r]);
+      stage[s] = median_inplace(peers);
+    }
+    const double own = quantile(stage, kUsual);
+    if (!(own > 0.0)) continue;
+    for (std::size_t s = 0; s < job.steps(); ++s) least[s] = std::min(least[s], stage[s] / own);
+  }
+  for (std::size_t s = 0; s < job.steps(); ++s) levels[s] = std::min(levels[s], usual * least[s]);
+  return levels;
+}
+
+// Of the ranks that are not slow by themselves: where many are, from some step on, the median of
+// all would rise with them.
+std::vector<double> even_levels(RuleContext& context) {
+  if (context.uneven.empty()) return levels_of_all_stages(context);
+  std::vector<double> levels;
+  std::vector<double> even;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    const auto row = context.model.compute_row(context.local_fixed, s);
+    even.clear();
+    for (std::size_t r = 0; r < row.size(); ++r) {
+      if (!context.uneven[r]) even.push_back(row[r]);
+    }
+    levels.push_back(even.empty() ? median(row) : median_inplace(even));
   }
   return levels;
 }
@@ -89,7 +133,7 @@ RowEdit at_level(std::vector<double> factor) {
 
 void find_slowdown(RuleContext& context) {
   const Job& job = context.job();
-  const std::vector<double> levels = compute_levels(context);
+  const std::vector<double> levels = even_levels(context);
   const double floor_level = quantile(levels, 0.1);
   std::vector<double> above;
   for (const double level : levels) above.push_back(std::max(0.0, level - floor_level));

@@ -20,9 +20,7 @@ constexpr double kBurstFloor = 0.05;         // of the step
 constexpr double kBurstConcentration = 0.7;  // of all burst seconds
 constexpr double kBurstsAlone = 0.8;         // of a place's mean excess
 constexpr std::size_t kLeastAtOnce = 4;      // ranks of a node
-constexpr double kWithinSide = 0.25;         // spread on a side of the gap, times the gap
-constexpr double kKeptGap = 0.5;             // times the mean gap, from which sides are apart
-constexpr double kKeptSteps = 0.9;           // of the steps
+constexpr std::size_t kLeastSlices = 3;      // of one tensor-parallel index: fewer can be chance
 constexpr std::size_t kMostNamed = 8;        // ranks or nodes in one name
 
 double spread_of(std::vector<double> values) {
@@ -51,17 +49,6 @@ std::vector<std::size_t> standouts(std::span<const double> effect, std::size_t m
   const double gap = mean(high) - median(rest);
   if (spread_of(rest) >= 0.5 * gap) return {};
   return chosen;
-}
-
-void name_nodes(const Job& job, const std::vector<std::size_t>& nodes, Suspects& suspects) {
-  suspects.locality = Locality::node;
-  for (const std::size_t n : nodes) {
-    const Job::Node& node = job.nodes()[n];
-    suspects.named.nodes.push_back(node.name);
-    suspects.ranks.insert(suspects.ranks.end(), node.ranks.begin(), node.ranks.end());
-  }
-  std::sort(suspects.named.nodes.begin(), suspects.named.nodes.end());
-  std::sort(suspects.ranks.begin(), suspects.ranks.end());
 }
 
 // Whole nodes that stand out: every rank of the node does, and other nodes are there to compare
@@ -116,39 +103,6 @@ std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> ef
   return result;
 }
 
-// The nodes that the suspects fill, where they are whole nodes and others are there; else none.
-std::vector<std::size_t> nodes_filled(const Job& job, const Suspects& suspects) {
-  std::vector<std::size_t> filled;
-  std::size_t ranks = 0;
-  for (std::size_t n = 0; n < job.nodes().size(); ++n) {
-    const auto& here = job.nodes()[n].ranks;
-    if (here.size() < 2 || !std::all_of(here.begin(), here.end(), [&](std::size_t r) {
-          return static_cast<bool>(suspects.is_culprit[r]);
-        })) {
-      continue;
-    }
-    filled.push_back(n);
-    ranks += here.size();
-  }
-  if (ranks != suspects.ranks.size() || filled.size() == job.nodes().size()) return {};
-  return filled;
-}
-
-// Does the slow side lie clearly above the other in nearly every step? Means of work that moves
-// differ too, where there are few of them.
-bool keeps_apart(const Column& excess, const Suspects& slow, double gap) {
-  std::size_t apart = 0;
-  for (std::size_t s = 0; s < excess.steps(); ++s) {
-    std::vector<double> high;
-    std::vector<double> low;
-    for (std::size_t r = 0; r < excess.ranks(); ++r) {
-      (slow.is_culprit[r] ? high : low).push_back(excess.at(s, r));
-    }
-    apart += mean(high) - mean(low) > kKeptGap * gap;
-  }
-  return static_cast<double>(apart) >= kKeptSteps * static_cast<double>(excess.steps());
-}
-
 // "node n1", "ranks 2, 5, 6 and 4 more".
 std::string in_words(std::string_view what, const std::vector<std::string>& names) {
   std::string text = std::string(what) + (names.size() > 1 ? "s " : " ");
@@ -159,11 +113,6 @@ std::string in_words(std::string_view what, const std::vector<std::string>& name
     text += " and " + std::to_string(names.size() - kMostNamed) + " more";
   }
   return text;
-}
-
-void mark_culprits(const Job& job, Suspects& suspects) {
-  suspects.is_culprit.assign(job.ranks(), false);
-  for (const std::size_t r : suspects.ranks) suspects.is_culprit[r] = true;
 }
 
 // Places that are bad for one reason burst in the same steps; pauses at random do not.
@@ -183,6 +132,39 @@ bool act_together(const Job& job, const Column& excess, const std::vector<std::s
 }
 
 }  // namespace
+
+void name_nodes(const Job& job, const std::vector<std::size_t>& nodes, Suspects& suspects) {
+  suspects.locality = Locality::node;
+  for (const std::size_t n : nodes) {
+    const Job::Node& node = job.nodes()[n];
+    suspects.named.nodes.push_back(node.name);
+    suspects.ranks.insert(suspects.ranks.end(), node.ranks.begin(), node.ranks.end());
+  }
+  std::sort(suspects.named.nodes.begin(), suspects.named.nodes.end());
+  std::sort(suspects.ranks.begin(), suspects.ranks.end());
+}
+
+void mark_culprits(const Job& job, Suspects& suspects) {
+  suspects.is_culprit.assign(job.ranks(), false);
+  for (const std::size_t r : suspects.ranks) suspects.is_culprit[r] = true;
+}
+
+std::vector<std::size_t> nodes_filled(const Job& job, const Suspects& suspects) {
+  std::vector<std::size_t> filled;
+  std::size_t ranks = 0;
+  for (std::size_t n = 0; n < job.nodes().size(); ++n) {
+    const auto& here = job.nodes()[n].ranks;
+    if (here.size() < 2 || !std::all_of(here.begin(), here.end(), [&](std::size_t r) {
+          return static_cast<bool>(suspects.is_culprit[r]);
+        })) {
+      continue;
+    }
+    filled.push_back(n);
+    ranks += here.size();
+  }
+  if (ranks != suspects.ranks.size() || filled.size() == job.nodes().size()) return {};
+  return filled;
+}
 
 std::string place_name(const Culprits& culprits) {
   if (!culprits.nodes.empty()) return in_words("node", culprits.nodes);
@@ -262,54 +244,8 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   return result;
 }
 
-std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess) {
-  std::vector<double> effect(job.ranks());
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    Sum total;
-    for (std::size_t s = 0; s < excess.steps(); ++s) total.add(excess.at(s, r));
-    effect[r] = total.value() / static_cast<double>(excess.steps());
-  }
-  std::vector<double> sorted = effect;
-  std::sort(sorted.begin(), sorted.end());
-  std::size_t split = 0;  // the slow side begins here
-  double gap = 0.0;
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i] - sorted[i - 1] > gap) {
-      gap = sorted[i] - sorted[i - 1];
-      split = i;
-    }
-  }
-  const std::size_t slow = sorted.size() - split;
-  if (gap < kLeastShare * job.mean_step() || slow * 4 <= sorted.size() ||
-      slow * 4 > 3 * sorted.size()) {
-    return std::nullopt;
-  }
-  const double within = std::max(sorted[split - 1] - sorted.front(), sorted.back() - sorted[split]);
-  if (within >= kWithinSide * gap) return std::nullopt;
-  SlowSide result;
-  Suspects& suspects = result.suspects;
-  for (std::size_t r = 0; r < effect.size(); ++r) {
-    if (effect[r] >= sorted[split]) suspects.ranks.push_back(r);
-  }
-  mark_culprits(job, suspects);
-  if (!keeps_apart(excess, suspects, gap)) return std::nullopt;
-  const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
-  result.whole_nodes = !nodes.empty() && 2 * nodes.size() <= job.nodes().size() &&
-                       suspects.ranks.size() >= kLeastAtOnce;
-  if (result.whole_nodes) {
-    suspects.ranks.clear();
-    name_nodes(job, nodes, suspects);
-  } else {
-    suspects.locality = Locality::rank;
-    for (const std::size_t r : suspects.ranks) {
-      suspects.named.ranks.push_back(job.run().ranks[r].rank);
-    }
-  }
-  return result;
-}
-
 std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspects) {
-  for (const Axis axis : {Axis::ep, Axis::cp, Axis::dp}) {
+  for (const Axis axis : {Axis::ep, Axis::cp, Axis::tp, Axis::dp}) {
     std::map<int, std::size_t> holders;  // of the suspects' indices
     std::set<int> others;
     for (std::size_t r = 0; r < job.ranks(); ++r) {
@@ -325,6 +261,11 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
                     [&](const auto& held) { return others.contains(held.first); })) {
       continue;
     }
+    if (axis == Axis::tp && std::any_of(holders.begin(), holders.end(), [](const auto& held) {
+          return held.second < kLeastSlices;
+        })) {
+      continue;
+    }
     const std::vector<std::size_t> nodes = nodes_filled(job, suspects);
     // Data moves between replicas: a steady outlier that is one replica on one node is the node.
     if (axis == Axis::dp) {
@@ -334,7 +275,7 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
         continue;
       }
     }
-    LogicalPlace place{axis, {}, {}, {}};
+    LogicalPlace place{.axis = axis};
     bool one_each = true;
     for (const auto& [index, held] : holders) {
       place.indices.push_back(index);
@@ -344,7 +285,7 @@ std::optional<LogicalPlace> logical_place(const Job& job, const Suspects& suspec
     if (!nodes.empty()) {
       for (const std::size_t n : nodes) place.nodes.push_back(job.nodes()[n].name);
       place.physical = in_words("node", place.nodes);
-    } else if (one_each) {
+    } else if (one_each || axis == Axis::tp) {  // the same slots of all nodes, often
       std::vector<std::string> ranks;
       for (const std::size_t r : suspects.ranks) {
         ranks.push_back(std::to_string(job.run().ranks[r].rank));

@@ -20,6 +20,7 @@ constexpr double kMostUnexplained = 0.05;   // of the step, either way
 constexpr double kMostLost = 0.05;          // of a rank's GPU activities
 constexpr double kMostDraws = 2e7;          // steps x resamples
 constexpr double kUnsplitConfidence = 0.6;  // most, where two readings of the samples fit alike
+constexpr double kAsMuch = 0.01;            // of the step: worth as much as another
 constexpr double kHealthyBound = 1.6;       // upper bound in units of materiality: 8 % at 5 %
 constexpr std::array kFamilies{Family::imbalance, Family::single_gpu_efficiency, Family::straggler,
                                Family::stall, Family::communication};
@@ -28,6 +29,7 @@ constexpr std::array kFamilies{Family::imbalance, Family::single_gpu_efficiency,
 struct Standing {
   double step = 0.0;                 // mean, seconds
   std::vector<double> loss;          // mean of each candidate, seconds
+  std::vector<double> alone;         // the same, of its fix alone
   std::map<Family, double> seconds;  // of each family
   std::map<Family, double> score;    // in units of materiality: 1 is material
 
@@ -58,6 +60,12 @@ Standing standing_of(const RuleContext& context, std::span<const std::size_t> st
     Sum loss;
     for (const std::size_t s : steps) loss.add(candidate.loss[s]);
     result.loss.push_back(loss.value() / n);
+    result.alone.push_back(result.loss.back());
+    if (!candidate.alone.empty()) {
+      Sum alone;
+      for (const std::size_t s : steps) alone.add(candidate.alone[s]);
+      result.alone.back() = alone.value() / n;
+    }
     result.seconds[candidate.finding.family] += result.loss.back();
     result.score[candidate.finding.family] +=
         result.loss.back() / (candidate.materiality * result.step);
@@ -104,7 +112,7 @@ Resampled resample(const RuleContext& context) {
               const Standing standing = standing_of(context, steps);
               for (std::size_t k = 0; k < count; ++k) {
                 result.loss[k].push_back(standing.loss[k]);
-                result.left[k].push_back(standing.step - standing.loss[k]);
+                result.left[k].push_back(standing.step - standing.alone[k]);
               }
               for (const auto& [family, score] : standing.score) {
                 result.score[family].push_back(score);
@@ -152,6 +160,16 @@ void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
   if (worst == nullptr) return;
   facts.push_back({FactKind::lost_activities, 0, 0, worst->lost_activities, worst->activities,
                    "rank " + std::to_string(worst->rank)});
+}
+
+// Seconds a step that its place takes longer than its peers, over all steps.
+double own_excess(const Finding& finding) {
+  for (const Fact& fact : finding.facts) {
+    if (fact.kind != FactKind::compute_excess && fact.kind != FactKind::stall_excess) continue;
+    return (fact.a - fact.b) * static_cast<double>(fact.count) /
+           static_cast<double>(std::max<std::int64_t>(1, fact.of));
+  }
+  return 0.0;
 }
 
 // Why the data cannot carry a verdict, whatever was found; empty when it can.
@@ -255,12 +273,14 @@ class Judge {
     return mean(context_.model.unexplained()) / point_.step;
   }
 
-  // The index of the largest loss of a family.
+  // The index of what is worth most of a family when it is mended first. Where none is worth more
+  // than another so, the one whose fix the others were counted after.
   [[nodiscard]] std::size_t leader(Family family) const {
     std::size_t best = context_.found.size();
     for (std::size_t k = 0; k < context_.found.size(); ++k) {
       if (context_.found[k].finding.family != family) continue;
-      if (best == context_.found.size() || point_.loss[k] > point_.loss[best]) best = k;
+      const double margin = context_.found[k].alone.empty() ? 0.0 : kAsMuch * point_.step;
+      if (best == context_.found.size() || point_.alone[k] > point_.alone[best] + margin) best = k;
     }
     return best;
   }
@@ -270,11 +290,22 @@ class Judge {
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return point_.loss[a] > point_.loss[b]; });
+    // What a verdict would name comes first of its family, though more may hide behind it.
+    for (auto it = order.begin(); it != order.end(); ++it) {
+      const Family family = context_.found[*it].finding.family;
+      const auto same = [&](std::size_t k) { return context_.found[k].finding.family == family; };
+      if (std::any_of(order.begin(), it, same)) continue;
+      const auto first = std::find(it, order.end(), leader(family));
+      std::rotate(it, first, first + 1);
+    }
     for (const std::size_t k : order) {
       Finding finding = context_.found[k].finding;
       finding.loss_seconds = point_.loss[k];
       finding.loss_ci = interval_of(resampled_.loss[k]);
-      finding.material = point_.loss[k] >= context_.found[k].materiality * point_.step;
+      const double least = context_.found[k].materiality * point_.step;
+      // Behind a place as slow as itself a place saves nothing alone, and is slow all the same.
+      const bool hides = !context_.found[k].alone.empty() && own_excess(finding) >= least;
+      finding.material = point_.loss[k] >= least || hides;
       diagnosis_.findings.push_back(std::move(finding));
     }
   }
@@ -426,7 +457,7 @@ class Judge {
 
   void recover(std::size_t k) {
     Recoverable recoverable;
-    recoverable.step_seconds = point_.step - point_.loss[k];
+    recoverable.step_seconds = point_.step - point_.alone[k];
     recoverable.step_seconds_ci = interval_of(resampled_.left[k]);
     if (diagnosis_.headline.mfu && recoverable.step_seconds > 0.0) {
       recoverable.mfu = *diagnosis_.headline.mfu * point_.step / recoverable.step_seconds;

@@ -84,6 +84,11 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
       advice.actions = {fmt::format("check the power cap and the supply of {}", who)};
       break;
     case Cause::hardware:
+      if (conditions.other_chip) {
+        advice.actions = {
+            fmt::format("replace {} by the chip of its peers, or give it less work", who)};
+        break;
+      }
       advice.actions = {fmt::format("read ECC and Xid of {} first: a reset or a repair", who)};
       break;
     case Cause::clocks:

@@ -86,6 +86,9 @@ Conditions conditions_for(Conditions conditions, const std::vector<Fact>& facts,
   conditions.stands_still = std::any_of(facts.begin(), facts.end(), [](const Fact& fact) {
     return fact.kind == FactKind::stall_excess;
   });
+  conditions.other_chip = std::any_of(facts.begin(), facts.end(), [](const Fact& fact) {
+    return fact.kind == FactKind::other_chip;
+  });
   if (health.empty()) return conditions;
   conditions.unmeasured.clear();
   for (const Check& check : kChecks) {

@@ -36,6 +36,7 @@ struct Conditions {
   std::string bucket;          // "ddp_bucket_size 40000000"
   // Transfer is a material loss of this run, or a link is: who lies where matters.
   bool communication_heavy = false;
+  bool other_chip = false;    // of the finding: its devices are not what its peers are
   bool stands_still = false;  // of the finding: its place does nothing, instead of computing longer
 };
 

@@ -45,11 +45,22 @@ std::string when_of(const Finding& finding) {
   return persistence_phrase(finding.persistence, finding.onset_step, finding.period_steps);
 }
 
+// Findings of a family stand by what they save one after the other, the verdict's first: what saves
+// clearly more than that one, but comes after it, would save little before it.
+bool hides_behind(const Diagnosis& diagnosis, const Finding& finding, const Finding& first) {
+  constexpr double kClearly = 0.01;  // of the step
+  return finding.loss_seconds - first.loss_seconds > kClearly * diagnosis.headline.step_seconds;
+}
+
 // "rank 11 on node n01 ...: 195.2 ms a step; it computes 1.200 s, its peers 1.000 s"
 std::string also_line(const Diagnosis& diagnosis, const Finding& finding) {
   const Subject subject = subject_of(finding.locality, finding.culprits, diagnosis.setup.stages);
   std::string text = place_and_time(finding.family, finding.cause, subject, when_of(finding)) +
                      fmt::format(": {} a step", format_seconds(finding.loss_seconds));
+  const Finding* first = finding_for(diagnosis, finding.family);
+  if (is_named(diagnosis.verdict, finding.family) && hides_behind(diagnosis, finding, *first)) {
+    text += " once the first is mended";  // it hides behind that one
+  }
   for (const Fact& fact : finding.facts) {
     const bool computes = fact.kind == FactKind::compute_excess;
     if (!computes && fact.kind != FactKind::stall_excess) continue;
@@ -118,6 +129,20 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
          confidence;
 }
 
+// Where more places of the family hide behind the one that the verdict is about: the step when all
+// of them are mended.
+std::optional<double> with_hidden(const Diagnosis& diagnosis, const Finding& first) {
+  const bool hides =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& other) {
+        return other.family == first.family && hides_behind(diagnosis, other, first);
+      });
+  if (!hides || !diagnosis.worth) return std::nullopt;
+  for (const FamilyWorth& entry : diagnosis.worth->alone) {
+    if (entry.family == first.family) return entry.step_seconds;
+  }
+  return std::nullopt;
+}
+
 std::string worth_of(const Diagnosis& diagnosis) {
   const Headline& headline = diagnosis.headline;
   if (!diagnosis.verdict.recoverable) return "";
@@ -142,7 +167,10 @@ std::string worth_of(const Diagnosis& diagnosis) {
                       shown(left.step_seconds), scale.unit, bound(left.step_seconds_ci.lo),
                       bound(left.step_seconds_ci.hi));
   const Finding* finding = finding_for(diagnosis, diagnosis.verdict.family);
-  if (finding != nullptr && finding->gone_since_step) {
+  const auto all = finding != nullptr ? with_hidden(diagnosis, *finding) : std::nullopt;
+  if (all) {
+    text += fmt::format("; {} when what hides behind it is mended too", shown(*all));
+  } else if (finding != nullptr && finding->gone_since_step) {
     text += fmt::format("; nothing is left of it since step {}", *finding->gone_since_step);
   } else if (finding != nullptr && diagnosis.end_state) {
     // Of the family: said where the verdict's is the only finding of it.

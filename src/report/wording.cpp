@@ -184,7 +184,9 @@ Subject subject_of(Locality locality, const Culprits& culprits, int stages) {
       return {"one link", false};
     case Locality::group:
       if (!culprits.groups.empty()) {
-        return {"the " + name_list(culprits.groups), culprits.groups.size() > 1};
+        // "the dp group of tp=3", but "ep=3, ep=5".
+        const bool places = culprits.groups.front().find(' ') == std::string::npos;
+        return {(places ? "" : "the ") + name_list(culprits.groups), culprits.groups.size() > 1};
       }
       if (!culprits.ranks.empty()) {
         return {"the group of ranks " + number_list(culprits.ranks), false};
@@ -234,7 +236,13 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
           "{} of {} ranks compute {} a step, the others {}{}, and nothing lies between", fact.count,
           fact.of, a, b, times(fact.a, fact.b));
     case FactKind::onset:
-      // What is left of a series about its usual can be a little below nothing.
+      // One place is dated by what it takes longer than its peers: about nothing before, and a
+      // little below it at times.
+      if (context.locality != Locality::all) {
+        return fmt::format("from step {} on {} {} more a step, before it {}", fact.count,
+                           verb(subject, "takes", "take"), b,
+                           fact.a > 0.02 * fact.b ? a + " more" : std::string("nothing"));
+      }
       return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
                          verb(subject, "takes", "take"), b,
                          fact.a > 0.0 ? a : std::string("nothing"), times(fact.b, fact.a));
@@ -260,7 +268,7 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format(
           "forward and backward of a rank {} (correlation {:.2f} over the steps; "
           "forward varies by {})",
-          fact.a >= 0.95 && fact.b >= 0.05 ? "rise and fall together with the batch"
+          fact.a >= 0.95 && fact.b >= 0.03 ? "rise and fall together with the batch"
                                            : "do not follow the batch",
           fact.a, format_percent(fact.b));
     case FactKind::fwd_bwd_ratio:

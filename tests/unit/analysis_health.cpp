@@ -201,6 +201,9 @@ TEST_CASE("another chip than its peers", "[health]") {
   const auto& facts = diagnosis.verdict.facts;
   CHECK(std::any_of(facts.begin(), facts.end(),
                     [](const Fact& fact) { return fact.kind == FactKind::other_chip; }));
+  // Devices that nobody asked are no chip of their own.
+  run.ranks[2].device->name.clear();
+  CHECK(diagnosed(run).verdict.cause == Cause::hardware);
 }
 
 TEST_CASE("without clocks heat and power still count", "[health]") {

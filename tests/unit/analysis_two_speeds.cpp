@@ -216,3 +216,77 @@ TEST_CASE("what came once is no pattern", "[once]") {
   CHECK(collected.verdict.family == Family::stall);
   CHECK(collected.verdict.cause == Cause::gc);
 }
+
+TEST_CASE("two speeds from some step on are no slowdown of all ranks", "[two-speeds]") {
+  Made made;
+  made.computes = [](std::size_t s, std::size_t r) { return odd_rank(r) && s >= 14 ? 0.25 : 0.0; };
+  const Diagnosis halves = diagnosed(run_of(made));
+  CHECK(halves.verdict.family == Family::inconclusive);
+  CHECK(halves.verdict.families == std::vector{Family::imbalance, Family::straggler});
+  CHECK(halves.verdict.onset_step == 114);
+  REQUIRE(fact_of(halves, FactKind::two_speeds) != nullptr);
+  CHECK(fact_of(halves, FactKind::two_speeds)->a == Approx(1.25).epsilon(0.01));
+
+  // Few ranks part by chance in single steps only.
+  made.ranks = 4;
+  CHECK(diagnosed(run_of(made)).verdict.family == Family::inconclusive);
+
+  made.ranks = 16;
+  made.per_node = 4;
+  made.computes = [](std::size_t s, std::size_t r) {
+    return (r / 4 == 1 || r / 4 == 2) && s >= 14 ? 0.25 : 0.0;
+  };
+  const Diagnosis nodes = diagnosed(run_of(made));
+  CHECK(nodes.verdict.family == Family::straggler);
+  CHECK(nodes.verdict.culprits.nodes == std::vector<std::string>{"n1", "n2"});
+  CHECK(nodes.verdict.onset_step == 114);
+
+  // In bursts: work that moves from rank to rank has no sides.
+  made.computes = [](std::size_t s, std::size_t r) {
+    return (r / 4 == 1 || r / 4 == 2) && s % 4 == 1 ? 0.4 : 0.0;
+  };
+  const Diagnosis bursts = diagnosed(run_of(made));
+  CHECK(bursts.verdict.family == Family::straggler);
+  CHECK(bursts.verdict.culprits.nodes == std::vector<std::string>{"n1", "n2"});
+  CHECK(bursts.verdict.persistence == Persistence::bursts);
+  made.computes = [](std::size_t s, std::size_t r) { return (r + s) % 2 == 0 ? 0.25 : 0.0; };
+  CHECK(diagnosed(run_of(made)).verdict.persistence == Persistence::moving);
+
+  // Half of the experts, all their replicas: work, since a step.
+  made = {};
+  made.ranks = 32;
+  made.experts = 8;
+  made.computes = [](std::size_t s, std::size_t r) { return r % 8 < 4 && s >= 14 ? 0.3 : 0.0; };
+  const Diagnosis experts = diagnosed(run_of(made));
+  CHECK(experts.verdict.family == Family::imbalance);
+  CHECK(experts.verdict.cause == Cause::expert_load);
+  CHECK(experts.verdict.onset_step == 114);
+}
+
+TEST_CASE("devices of a few of the slow ranks say nothing of the others", "[two-speeds]") {
+  Made made;
+  made.slow = [](std::size_t r) { return odd_rank(r) ? 1.25 : 1.0; };
+  made.devices = true;
+  RunTimings run = run_of(made);
+  heat(run, odd_rank);
+  for (std::size_t r = 4; r < made.ranks; ++r) run.ranks[r].device.reset();
+  CHECK(diagnosed(run).verdict.family == Family::inconclusive);
+}
+
+TEST_CASE("one tensor-parallel index in all groups is work or a slot, not eight bad ranks") {
+  Made made;
+  made.ranks = 32;
+  made.per_node = 8;
+  made.slow = [](std::size_t r) { return r % 4 == 3 ? 1.3 : 1.0; };
+  RunTimings run = run_of(made);
+  run.parallelism[Axis::dp] = 8;
+  run.parallelism[Axis::tp] = 4;
+  for (std::size_t r = 0; r < made.ranks; ++r) {
+    run.ranks[r].coords[Axis::dp] = static_cast<int>(r) / 4;
+    run.ranks[r].coords[Axis::tp] = static_cast<int>(r) % 4;
+  }
+  const Diagnosis all = diagnosed(run);
+  CHECK(all.verdict.family == Family::inconclusive);
+  CHECK(all.verdict.families == std::vector{Family::imbalance, Family::straggler});
+  CHECK(all.verdict.culprits.groups == std::vector<std::string>{"tp=3"});
+}
