@@ -120,10 +120,38 @@ Radix radix_of(const RunTimings& run, Notes& notes) {
   return radix;
 }
 
+// Megatron counts expert groups inside the data-parallel ones: the GPUs are the product without ep.
+// Here dp is what lies outside of them.
+void take_experts_out(RunTimings& run, Notes& notes) {
+  std::optional<int>& dp = run.parallelism[Axis::dp];
+  const int ep = run.parallelism[Axis::ep].value_or(1);
+  const std::optional<std::int64_t>& count = run.hardware.count;
+  if (ep < 2 || !dp || *dp % ep != 0 || !count || *count * ep != product(run.parallelism)) return;
+  // Rank numbers that count tensor-parallel groups have the same product.
+  if (run.parallelism[Axis::tp].value_or(1) == ep) return;
+  const auto follows = [&](const RankInfo& rank) {
+    const Coords& at = rank.coords;
+    return at == Coords{} ||
+           (at[Axis::dp] >= 0 && at[Axis::ep] >= 0 && at[Axis::dp] % ep == at[Axis::ep]);
+  };
+  if (!std::all_of(run.ranks.begin(), run.ranks.end(), follows)) return;
+  notes.add("experts-inside-dp", Severity::assumption,
+            "hardware.count is " + sizes_text(run.parallelism) +
+                " without ep: expert groups are taken to lie inside the data-parallel ones, dp " +
+                std::to_string(*dp) + " is dp " + std::to_string(*dp / ep) + " x ep " +
+                std::to_string(ep),
+            layout_place("parallelism"));
+  dp = *dp / ep;
+  for (RankInfo& rank : run.ranks) {
+    if (rank.coords[Axis::dp] >= 0) rank.coords[Axis::dp] /= ep;
+  }
+}
+
 }  // namespace
 
 void settle_layout(RunTimings& run, Notes& notes) {
   check_given(run);
+  take_experts_out(run, notes);
   note_count(run, notes);
   const bool sized = std::any_of(kAxes.begin(), kAxes.end(),
                                  [&run](Axis axis) { return run.parallelism[axis].has_value(); });

@@ -77,3 +77,32 @@ TEST_CASE("coordinates on some ranks only are not completed") {
   CHECK(run.ranks[1].coords[Axis::dp] == -1);
   CHECK(notes.has("coords-not-on-all-ranks"));
 }
+
+TEST_CASE("expert groups inside the data-parallel ones, as Megatron counts them") {
+  const std::string eight = ranks({0, 1, 2, 3, 4, 5, 6, 7});
+  const std::string sizes = R"(,"parallelism":{"dp":8,"ep":4},"hardware":{"count":8})";
+  Notes notes;
+  const RunTimings run = read_text(document(sizes, eight), notes);
+  CHECK(notes.has("experts-inside-dp"));
+  CHECK(run.parallelism[Axis::dp] == 2);
+  CHECK(run.ranks[6].coords[Axis::ep] == 2);
+  CHECK(run.ranks[6].coords[Axis::dp] == 1);
+  // The same with coordinates; where they say otherwise, they stand.
+  std::string given;
+  std::string other;
+  for (int r = 0; r < 8; ++r) {
+    const auto coords = [&](int ep) {
+      return R"(,"coords":{"dp":)" + std::to_string(r) + R"(,"ep":)" + std::to_string(ep) + "}";
+    };
+    given += (r > 0 ? "," : "") + ranks({r}, coords(r % 4));
+    other += (r > 0 ? "," : "") + ranks({r}, coords(r / 2));
+  }
+  CHECK(read_text(document(sizes, given)).ranks[6].coords[Axis::dp] == 1);
+  CHECK(read_text(document(sizes, given)).ranks[6].coords[Axis::ep] == 2);
+  CHECK(read_text(document(sizes, other)).ranks[6].coords[Axis::dp] == 6);
+  // The contract's own count needs no such reading.
+  Notes none;
+  (void)read_text(document(R"(,"parallelism":{"dp":2,"ep":4},"hardware":{"count":8})", eight),
+                  none);
+  CHECK_FALSE(none.has("experts-inside-dp"));
+}
