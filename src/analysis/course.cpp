@@ -112,11 +112,26 @@ BurstSplit split_bursts(std::span<const double> series, double floor) {
   return result;
 }
 
+namespace {
+
+// Do the quick steps come back after the same number of steps?
+bool come_regularly(std::span<const double> series, double middle) {
+  std::vector<bool> quick;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    quick.push_back(series[i] <= middle);
+    places.push_back(static_cast<std::int64_t>(i));
+  }
+  return period_of(quick, places).has_value();
+}
+
+}  // namespace
+
 BurstSplit split_modes(std::span<const double> series) {
   constexpr double kClear = 0.9;       // share of the variance between the modes
   constexpr double kApart = 1.1;       // times the lower mode
   constexpr double kLeastSteps = 0.1;  // of all, in each mode
-  constexpr double kMostSlow = 0.6;    // of all: beyond it the quick steps are the odd ones
+  constexpr double kMostSlow = 0.6;    // of all: beyond it quick steps can be the odd ones
   BurstSplit result;
   result.on.assign(series.size(), false);
   result.excess.assign(series.size(), 0.0);
@@ -130,12 +145,13 @@ BurstSplit split_modes(std::span<const double> series) {
   if (modes.at == 0 || modes.explained < kClear || modes.after < kApart * modes.before) {
     return result;
   }
+  const double middle = 0.5 * (modes.before + modes.after);
   if (static_cast<double>(sorted.size() - modes.at) >
-      kMostSlow * static_cast<double>(sorted.size())) {
+          kMostSlow * static_cast<double>(sorted.size()) &&
+      come_regularly(series, middle)) {
     return result;
   }
   result.level = modes.before;
-  const double middle = 0.5 * (modes.before + modes.after);
   for (std::size_t i = 0; i < series.size(); ++i) {
     result.on[i] = series[i] > middle;
     result.on_count += result.on[i];

@@ -36,7 +36,7 @@ struct BurstSplit {
 
 // The upper of two speeds between which a series flips: on in the slow steps, level that of the
 // quick ones. Nothing flagged where the series has no two clear modes, a tenth of the steps in
-// each, or where so many are slow that the quick ones are the exception (evaluations).
+// each, or where most are slow and the quick ones come back regularly (evaluations).
 [[nodiscard]] BurstSplit split_modes(std::span<const double> series);
 
 // Steps between the starts of episodes, where they come back regularly; at least 3 episodes.

@@ -217,9 +217,9 @@ TEST_CASE("D213: 210 of 212 seconds in one step are input", "[reported]") {
   const Verdict verdict = verdict_of(synchronous(4, 30, about(1.8), stall, 0.02));
   CHECK(verdict.family == Family::stall);
   CHECK(verdict.persistence == Persistence::bursts);
-  REQUIRE(fact(verdict, FactKind::burst_excess));
-  CHECK(fact(verdict, FactKind::burst_excess)->a == Approx(210.06).epsilon(0.01));
-  CHECK(fact(verdict, FactKind::burst_excess)->count == 1);
+  REQUIRE(fact(verdict, FactKind::once));
+  CHECK(fact(verdict, FactKind::once)->a == Approx(210.06).epsilon(0.01));
+  CHECK(fact(verdict, FactKind::once)->of == 30);
 }
 
 TEST_CASE("relative scores of 0.97 to 1.00 are healthy", "[reported]") {
