@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "mfu/device_health.hpp"
+#include "mfu/seldom.hpp"
 #include "mfu/trace.hpp"
 
 namespace mfu {
@@ -74,7 +75,7 @@ struct RankInfo {
   Coords coords;            // given, or derived from the sizes in Parallelism
   RankTelemetry telemetry;
   // What its device said about itself, from files beside the run (--telemetry).
-  std::optional<DeviceHealth> device;
+  Seldom<DeviceHealth> device;
 };
 
 // A matrix of seconds, step-major: the ranks of one step lie side by side.
