@@ -3,6 +3,7 @@
 usual, and --against history."""
 
 import csv
+import fcntl
 import gzip
 import json
 import os
@@ -58,6 +59,37 @@ class History(WithHistory):
             seen.add((record["job"], record["label"]))
         self.assertEqual(len(seen), 1000)
         self.assertEqual(len(self.shown()["entries"]), 1000)
+
+    def test_a_lock_that_is_never_let_go(self):
+        report = self.report("report.json")
+        self.add(report, "--job", "a")
+        whole = pathlib.Path(self.db).read_bytes()
+        with open(self.db, "ab") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            result = subprocess.run([MFU, "history", "add", report, "--db", self.db],
+                                    capture_output=True, timeout=60, check=False)
+            # Who only reads waits for nobody.
+            self.assertEqual(len(self.shown()["entries"]), 1)
+        said = result.stderr.decode()
+        self.assertEqual(result.returncode, 2, said)
+        self.assertIn(self.db, said)
+        self.assertIn("another process has held its lock for 10 s: nothing was added", said)
+        self.assertIn("hint: end that process", said)
+        self.assertEqual(pathlib.Path(self.db).read_bytes(), whole)
+        self.add(report, "--job", "a")
+
+    def test_a_lock_that_is_let_go_is_waited_for(self):
+        report = self.report("report.json")
+        self.add(report, "--job", "a")
+        with open(self.db, "ab") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            with subprocess.Popen([MFU, "history", "add", report, "--db", self.db],
+                                  stdout=subprocess.DEVNULL) as adding:
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    adding.wait(0.5)
+                fcntl.flock(other, fcntl.LOCK_UN)
+                self.assertEqual(adding.wait(30), 0)
+        self.assertEqual(len(self.shown()["entries"]), 2)
 
     def test_a_cut_off_line_stays_and_is_not_glued_to(self):
         report = self.report("report.json")
