@@ -277,6 +277,15 @@ class Runs(Compare):
             self.assertLessEqual(float(found[3]), float(found[1]))
             self.assertLessEqual(float(found[1]), float(found[4]))
 
+    def test_what_is_refused_leaves_no_empty_file(self):
+        other = self.run_file("h100.json", chip="h100-sxm")
+        path = self.folder / "refused.xml"
+        self.refused(self.before, other, "--out", f"junit:{path}")
+        self.assertFalse(path.exists())
+        path.write_text("kept")
+        self.refused(self.before, other, "--out", f"junit:{path}")
+        self.assertEqual(path.read_text(), "kept")
+
     def test_the_screen_is_narrow(self):
         shown = self.mfu("compare", self.before, self.after).stdout.decode()
         self.assertIn("BETTER", shown)

@@ -257,6 +257,23 @@ class Against(WithHistory):
         self.assertIsNone(other["history"]["speed"])
         self.assertTrue(other["gates"][0]["passed"])
 
+    def test_a_gate_without_a_baseline_says_so(self):
+        report = self.write("r.json", self.mfu("diagnose", self.run_file("run.json", 0.02),
+                                               "--json").stdout)
+        for _ in range(3):
+            self.add(report, "--job", "nightly")
+        run = self.run_file("slow.json", 0.2)
+        gate = ["--against", "history", "--db", self.db, "--max-regression", "5%", "--job"]
+        typo = self.mfu("diagnose", run, *gate, "nightlo")
+        self.assertEqual(typo.returncode, 0)
+        self.assertIn("no records of 'nightlo' (did you mean 'nightly'?)", typo.stderr.decode())
+        self.assert_refused(self.mfu("diagnose", run, *gate, "nightlo", "--strict"), "nightlo")
+        right = self.mfu("diagnose", run, *gate, "nightly", "--strict")
+        self.assertEqual(right.returncode, 1, right.stderr.decode())
+        # Without a gate nothing hangs on it.
+        quiet = self.mfu("diagnose", run, *gate[:4], "--job", "nightlo", "--strict")
+        self.assertEqual(quiet.returncode, 0, quiet.stderr.decode())
+
     def test_a_log_against_what_is_usual(self):
         def log(seconds):
             return self.write("log.jsonl", "".join(
