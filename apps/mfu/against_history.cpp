@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/nearest.hpp"
 #include "history_file.hpp"
 #include "mfu/quantity.hpp"
 
@@ -36,11 +39,37 @@ bool parse_against(const AgainstText& text, Problems& problems) {
   return true;
 }
 
-void hold_against_history(const AgainstText& text, const Side& side, Report& report, Notes& notes) {
+namespace {
+
+// A misspelt job would pass every gate there is.
+void note_without_baseline(const std::string& job, bool any_of_job,
+                           const std::vector<std::string>& jobs, const std::string& path,
+                           Notes& notes) {
+  std::string said = any_of_job ? "too few records of '" + job.substr(0, 80) +
+                                      "' were measured alike and at one level"
+                                : "there are no records of '" + job.substr(0, 80) + "'";
+  if (!any_of_job && !jobs.empty()) {
+    const std::vector<std::string_view> names(jobs.begin(), jobs.end());
+    const std::string hint = name_hint(job, names);
+    if (!hint.empty()) said += " (" + hint + ")";
+  }
+  notes.add("history-no-baseline", Severity::assumption, said + ": the gate has nothing to fail by",
+            Place{.file = path});
+}
+
+}  // namespace
+
+void hold_against_history(const AgainstText& text, const Side& side, bool gated, Report& report,
+                          Notes& notes) {
   const HistoryEntry now = entry_of(side, report.command, text.job);
   InputInfo info;
   std::vector<HistoryEntry> entries = read_history(text.db, info, notes);
   report.inputs.push_back(std::move(info));
+  std::vector<std::string> jobs;
+  for (const HistoryEntry& entry : entries) {
+    if (std::find(jobs.begin(), jobs.end(), entry.job) == jobs.end()) jobs.push_back(entry.job);
+  }
+  const bool any_of_job = std::find(jobs.begin(), jobs.end(), now.job) != jobs.end();
   std::size_t others = 0;
   std::erase_if(entries, [&](const HistoryEntry& entry) {
     if (entry.job != now.job) return true;
@@ -62,6 +91,9 @@ void hold_against_history(const AgainstText& text, const Side& side, Report& rep
   if (!series.empty() && series.front().baseline && speed &&
       series.front().has_mfu == now.mfu.has_value()) {
     section.against = hold_against(*series.front().baseline, *speed, now.relative_ci);
+  }
+  if (gated && !section.against) {
+    note_without_baseline(now.job, any_of_job, jobs, text.db, notes);
   }
   describe_history(section, std::move(series));
   report.history = std::move(section);

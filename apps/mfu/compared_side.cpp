@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <typeinfo>
 #include <utility>
 
 #include "base/bytes.hpp"
@@ -149,7 +150,16 @@ Side read_any(const std::string& path, const SideRequest& request, std::vector<I
 Side read_side(const std::string& path, const SideRequest& request, std::vector<InputInfo>& inputs,
                Notes& notes) {
   Notes own;
-  Side side = read_any(path, request, inputs, own);
+  Side side;
+  try {
+    side = read_any(path, request, inputs, own);
+  } catch (const Error& error) {
+    // Of which of the two; a collection of errors stays one.
+    if (!error.place().file.empty() || typeid(error) != typeid(Error)) throw;
+    Place place = error.place();
+    place.file = path;
+    throw Error(error.kind(), error.message(), std::move(place), error.hint());
+  }
   for (const Note& note : own.all()) {
     Place place = note.first;
     if (place.file.empty()) place.file = path;

@@ -154,8 +154,8 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   report.diagnose = std::move(run.section);
   report.diagnose->references = placed_among_references(*report.diagnose);
   if (against) {
-    hold_against_history(text.against, side_of(*report.diagnose, text.files.front()), report,
-                         notes);
+    hold_against_history(text.against, side_of(*report.diagnose, text.files.front()),
+                         max_regression.has_value(), report, notes);
   }
   report.notes = notes.all();
 

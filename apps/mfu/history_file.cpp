@@ -6,11 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/bytes.hpp"
@@ -34,6 +37,26 @@ constexpr std::string_view kSchema = "mfu.history/1";
   throw Error(ErrorKind::io, std::move(what) + ": " + std::strerror(error), place, hint);
 }
 
+// An append takes a millisecond: who holds the lock for longer than this hangs, and a CI job that
+// waits for it would hang, too.
+constexpr std::chrono::seconds kLongestWait{10};
+
+// 0, or errno: EWOULDBLOCK where another process still holds the lock at the end of the wait.
+int locked_within(int descriptor, std::chrono::seconds longest) {
+  // flock has no time limit of its own, and a signal to end it would be the whole program's.
+  constexpr std::chrono::milliseconds kLongestPause{16};
+  const auto end = std::chrono::steady_clock::now() + longest;
+  std::chrono::milliseconds pause{1};
+  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    if (error == EINTR) continue;
+    if (error != EWOULDBLOCK || std::chrono::steady_clock::now() >= end) return error;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+  return 0;
+}
+
 // A descriptor that is closed, and with it the lock let go.
 class Locked {
  public:
@@ -45,15 +68,16 @@ class Locked {
       close(descriptor_);
       throw Error(ErrorKind::io, "is no file that can be added to", Place{.file = path});
     }
-    int result = 0;
-    do {
-      result = flock(descriptor_, LOCK_EX);
-    } while (result != 0 && errno == EINTR);
-    if (result != 0) {
-      const int error = errno;
-      close(descriptor_);
-      refuse(path, "cannot be locked", error);
-    }
+    const int error = locked_within(descriptor_, kLongestWait);
+    if (error == 0) return;
+    close(descriptor_);
+    if (error != EWOULDBLOCK) refuse(path, "cannot be locked", error);
+    throw Error(ErrorKind::io,
+                fmt::format("another process has held its lock for {} s: nothing was added",
+                            kLongestWait.count()),
+                Place{.file = path},
+                "end that process (lslocks or fuser FILE names it) and add again, or add to "
+                "another --db");
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;

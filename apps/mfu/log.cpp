@@ -176,7 +176,8 @@ int run_log(const CLI::App& command, const LogText& text) {
   if (baseline) report.inputs.push_back(baseline_file);
   report.log = std::move(answer.section);
   if (against) {
-    hold_against_history(text.against, side_of(*report.log, text.files.front()), report, notes);
+    hold_against_history(text.against, side_of(*report.log, text.files.front()),
+                         limits.max_regression.has_value(), report, notes);
   }
   report.notes = notes.all();
 

@@ -18,8 +18,11 @@ Gate judge_regression(const Comparison& comparison, double limit, const std::str
     text += "; no spread to tell it from noise";
     return gate;
   }
-  text += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)", 100 * found.interval->lo,
-                      100 * found.interval->hi);
+  // The ends in the direction of the word: a minus is the other.
+  const bool slower = found.slowdown >= 0;
+  text += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)",
+                      slower ? 100 * found.interval->lo : 0.0 - 100 * found.interval->hi,
+                      slower ? 100 * found.interval->hi : 0.0 - 100 * found.interval->lo);
   if (found.beyond_limit && !found.certain) {
     text += "; beyond the limit, but not told from noise";
   } else if (!found.beyond_limit && found.slowdown > 0 && found.certain) {

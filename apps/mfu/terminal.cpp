@@ -113,7 +113,13 @@ RenderStyle standard_output_style() {
   return style;
 }
 
-Output Output::file(const std::string& path) { return Output(path, open_or_throw(path, 0, path)); }
+Output Output::file(const std::string& path) {
+  std::error_code ignored;
+  const auto before = std::filesystem::symlink_status(path, ignored).type();
+  Output output(path, open_or_throw(path, 0, path));
+  output.made_ = before == std::filesystem::file_type::not_found;
+  return output;
+}
 
 Output Output::appending(const std::string& path) {
   Output output(path, open_or_throw(path, O_APPEND, path));
@@ -168,6 +174,7 @@ Output::Output(Output&& other) noexcept
       temporary_(std::exchange(other.temporary_, {})),
       replace_(other.replace_),
       append_(other.append_),
+      made_(std::exchange(other.made_, false)),
       descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 Output& Output::operator=(Output&& other) noexcept {
@@ -175,11 +182,17 @@ Output& Output::operator=(Output&& other) noexcept {
   std::swap(temporary_, other.temporary_);
   std::swap(replace_, other.replace_);
   std::swap(append_, other.append_);
+  std::swap(made_, other.made_);
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
 
 Output::~Output() {
+  // Not written to the end. An empty file would be taken for an answer.
+  struct stat status {};
+  if (made_ && descriptor_ > 2 && ::fstat(descriptor_, &status) == 0 && status.st_size == 0) {
+    ::unlink(path_.c_str());
+  }
   if (descriptor_ > 2) ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }

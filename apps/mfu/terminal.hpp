@@ -44,7 +44,7 @@ void prepare_process();
 class Output {
  public:
   static Output standard() { return Output("", 1); }
-  // Throws Error{io}.
+  // Throws Error{io}. A file that was not there and that nothing is written to is none.
   static Output file(const std::string& path);
   // The same, but what is there under the name is replaced as a whole, and only once all bytes are
   // written: nobody ever sees half of it, and nothing is left beside it when the work is broken off
@@ -75,6 +75,7 @@ class Output {
   std::string temporary_;  // what is written to, where it takes its name at the end
   bool replace_ = false;
   bool append_ = false;
+  bool made_ = false;  // there was no such file before
   int descriptor_;
 };
 

@@ -14,8 +14,14 @@
 namespace mfu::analysis {
 
 // Draws `replicates` resamples of steps (as indices, as many as there are) and hands each to `use`.
-// The stream depends on seed and replicate number alone. `stratum`: one label a step.
+// The stream depends on seed and replicate number alone. `stratum`: one label a step. `block`: the
+// least length of a block, where n^(1/3) is too short for how the steps hang together.
 void bootstrap(std::span<const std::uint32_t> stratum, int replicates, std::uint64_t seed,
-               const std::function<void(std::span<const std::size_t>)>& use);
+               const std::function<void(std::span<const std::size_t>)>& use, std::size_t block = 1);
+
+// Length of a block that keeps the correlation of neighbouring values together: n^(1/3) where there
+// is none, an eighth of them at most. Politis and White, Econometric Reviews 23 (2004), with the
+// correction of Patton, Politis and White, ibid. 28 (2009), for blocks on a circle.
+[[nodiscard]] std::size_t block_length(std::span<const double> values);
 
 }  // namespace mfu::analysis

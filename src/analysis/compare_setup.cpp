@@ -15,6 +15,9 @@ constexpr double kSameTokens = 1e-3;
 // One formula on one shape gives one number.
 constexpr double kSameFormula = 1e-6;
 
+// A rate and a step time that a log prints are rounded apart from one another.
+constexpr double kSameDelivered = 1e-2;
+
 bool differ(const Value& a, const Value& b, double tolerance) {
   return a && b && !same_number(*a, *b, tolerance);
 }
@@ -46,6 +49,12 @@ Value flops_per_token(const Side& side) {
   return {};
 }
 
+// FLOPs of a step, as the MFU and the step time have it; of a GPU where their number is not known.
+Value delivered_in_a_step(const Side& side) {
+  if (!side.mfu || !side.peak_flops_per_gpu || !side.step_seconds) return {};
+  return *side.mfu * *side.peak_flops_per_gpu * *side.step_seconds * side.gpus.value_or(1.0);
+}
+
 void check_work(const Side& before, const Side& after, std::vector<Reason>& reasons) {
   if (differ(before.tokens_per_step, after.tokens_per_step, kSameTokens)) {
     reasons.push_back(numbers(Obstacle::tokens, before.tokens_per_step, after.tokens_per_step));
@@ -62,8 +71,14 @@ void check_work(const Side& before, const Side& after, std::vector<Reason>& reas
     reasons.push_back(same_tokens
                           ? numbers(Obstacle::formula, before.flops_per_step, after.flops_per_step)
                           : numbers(Obstacle::formula, each_before, each_after));
-  } else if (differ(before.flops_per_step, after.flops_per_step, kSameFormula)) {
+  } else if (before.flops_per_step && after.flops_per_step) {
+    if (!differ(before.flops_per_step, after.flops_per_step, kSameFormula)) return;
     reasons.push_back(numbers(Obstacle::work, before.flops_per_step, after.flops_per_step));
+  } else if (before.gpus == after.gpus) {
+    const Value work_before = delivered_in_a_step(before);
+    const Value work_after = delivered_in_a_step(after);
+    if (!differ(work_before, work_after, kSameDelivered)) return;
+    reasons.push_back(numbers(Obstacle::work, work_before, work_after));
   }
 }
 

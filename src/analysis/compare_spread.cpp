@@ -54,6 +54,34 @@ std::vector<std::uint32_t> bursts_of(std::span<const double> seconds) {
   return stratum;
 }
 
+// The block that the usual steps ask for: bursts are drawn as they come, or apart.
+std::size_t block_of(std::span<const double> seconds, std::span<const std::uint32_t> bursts) {
+  std::vector<double> usual;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (bursts[i] == 0) usual.push_back(seconds[i]);
+  }
+  return block_length(usual);
+}
+
+// Resampled blocks scatter less than the steps that they are of: the mean of few is drawn from its
+// own few.
+double widening(std::size_t steps, std::size_t block) {
+  const auto n = static_cast<double>(steps);
+  const auto b = std::min(static_cast<double>(block), 0.5 * n);
+  const double freedom = std::min(n - 1.0, 1.5 * n / b);
+  return student95(freedom) / kNormal95 * std::sqrt(n / (n - b));
+}
+
+void widen(std::vector<double>& values, double by) {
+  const double middle = median(values);
+  for (double& value : values) value = middle + by * (value - middle);
+}
+
+void widen(Replicates& drawn, double by) {
+  widen(drawn.speed, by);
+  for (std::vector<double>& factor : drawn.factors) widen(factor, by);
+}
+
 // A stream of its own for the second question.
 constexpr std::uint64_t kOtherStream = 0x5851F42D4C957F2DULL;
 
@@ -66,26 +94,28 @@ std::optional<Replicates> resample_run(std::span<const StepTerms> all, int repli
   Replicates out;
   out.factors.resize(5);
   const std::vector<std::uint32_t> one_stratum(terms.size(), 0);
-  bootstrap(one_stratum, replicates, seed, [&](std::span<const std::size_t> drawn) {
+  const std::vector<std::uint32_t> bursts = bursts_of(seconds);
+  const std::size_t block = block_of(seconds, bursts);
+  const auto speed_of = [&](std::span<const std::size_t> drawn) {
     double time = 0.0;
     for (const std::size_t i : drawn) time += terms[i].step;
     out.speed.push_back(-std::log(time));
-  });
-  bootstrap(bursts_of(seconds), replicates, seed ^ kOtherStream,
-            [&](std::span<const std::size_t> drawn) {
-              std::array<double, 5> a{};
-              for (const std::size_t i : drawn) {
-                a[0] += terms[i].reference;
-                a[1] += terms[i].balance;
-                a[2] += terms[i].own_stall;
-                a[3] += terms[i].transfer;
-                a[4] += terms[i].step;
-              }
-              out.factors[0].push_back(-std::log(a[0]));
-              for (std::size_t k = 1; k < 5; ++k) {
-                out.factors[k].push_back(std::log(a[k - 1] / a[k]));
-              }
-            });
+  };
+  const auto factors_of = [&](std::span<const std::size_t> drawn) {
+    std::array<double, 5> a{};
+    for (const std::size_t i : drawn) {
+      a[0] += terms[i].reference;
+      a[1] += terms[i].balance;
+      a[2] += terms[i].own_stall;
+      a[3] += terms[i].transfer;
+      a[4] += terms[i].step;
+    }
+    out.factors[0].push_back(-std::log(a[0]));
+    for (std::size_t k = 1; k < 5; ++k) out.factors[k].push_back(std::log(a[k - 1] / a[k]));
+  };
+  bootstrap(one_stratum, replicates, seed, speed_of, block);
+  bootstrap(bursts, replicates, seed ^ kOtherStream, factors_of, block);
+  widen(out, widening(terms.size(), block));
   return out;
 }
 
@@ -146,16 +176,20 @@ std::optional<Replicates> resample_log(const Lines& all, int replicates, std::ui
     return time / weight;
   };
   const std::vector<std::uint32_t> one_stratum(lines.size(), 0);
-  bootstrap(one_stratum, replicates, seed, [&](std::span<const std::size_t> drawn) {
+  const std::vector<std::uint32_t> bursts = bursts_of(means);
+  const std::size_t block = block_of(means, bursts);
+  const auto speed_of = [&](std::span<const std::size_t> drawn) {
     out.speed.push_back(-std::log(draw(drawn)));
-  });
-  bootstrap(bursts_of(means), replicates, seed ^ kOtherStream,
-            [&](std::span<const std::size_t> drawn) {
-              const double mean = draw(drawn);
-              const double usual = weighted_median(chosen);
-              out.factors[0].push_back(-std::log(usual));
-              out.factors[1].push_back(std::log(usual / mean));
-            });
+  };
+  const auto factors_of = [&](std::span<const std::size_t> drawn) {
+    const double mean = draw(drawn);
+    const double usual = weighted_median(chosen);
+    out.factors[0].push_back(-std::log(usual));
+    out.factors[1].push_back(std::log(usual / mean));
+  };
+  bootstrap(one_stratum, replicates, seed, speed_of, block);
+  bootstrap(bursts, replicates, seed ^ kOtherStream, factors_of, block);
+  widen(out, widening(lines.size(), block));
   return out;
 }
 
@@ -170,6 +204,16 @@ std::optional<Replicates> resample(const Side& side, int replicates, std::uint64
 std::optional<double> log_deviation(const std::optional<Interval>& relative) {
   if (!relative || !(relative->lo > -1.0) || !(relative->hi >= relative->lo)) return {};
   return 0.5 * (std::log1p(relative->hi) - std::log1p(relative->lo)) / kNormal95;
+}
+
+double student95(double freedom) noexcept {
+  constexpr double z = kNormal95;
+  constexpr double z3 = z * z * z;
+  constexpr double z5 = z3 * z * z;
+  constexpr double z7 = z5 * z * z;
+  const double f = std::max(2.0, freedom);
+  return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
+         (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
 Interval central_interval(const std::vector<double>& values) {

@@ -26,6 +26,10 @@ struct Replicates {
 // Standard deviation of a log from 95 % ends that are relative to it; nothing: not a width.
 [[nodiscard]] std::optional<double> log_deviation(const std::optional<Interval>& relative);
 
+// Student's t for 95 %: how many standard errors, where these are known of `freedom` (2 and more)
+// independent values. Abramowitz and Stegun 26.7.5.
+[[nodiscard]] double student95(double freedom) noexcept;
+
 // 2.5 % to 97.5 % of a sample.
 [[nodiscard]] Interval central_interval(const std::vector<double>& values);
 [[nodiscard]] double deviation(const std::vector<double>& values);

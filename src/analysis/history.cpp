@@ -14,9 +14,17 @@ constexpr std::size_t kMostLooked = 500;  // the last ones: time grows with the 
 constexpr std::size_t kLeastSide = 3;     // entries on either side of a change
 constexpr double kLeastShift = 0.01;
 constexpr double kStrong = 4.0;  // standard errors of a difference of medians
-constexpr double kNormal95 = 1.959963984540054;
+// Below, one deviation among so few is no scatter: their median says next to nothing.
+constexpr std::size_t kFewestForRobust = 6;
+// Values that a robust scatter is worth, of as many normal ones.
+constexpr double kRobustWorth = 0.37;
 // Standard error of a median over that of a mean, of normal values.
 constexpr double kMedianError = 1.2533141373155;
+
+double scatter_around(std::span<const double> values) {
+  if (values.size() >= kFewestForRobust) return robust_sigma(values);
+  return analysis::deviation({values.begin(), values.end()});
+}
 
 // Of neighbours' differences: a shift of the level is one difference of many and does not count.
 double scatter_of(std::span<const double> values) {
@@ -83,7 +91,7 @@ std::vector<HistoryChange> changes_in(std::span<const double> log_speeds) {
   split(log_speeds, first, log_speeds.size(), scatter_of(log_speeds), places);
   std::vector<HistoryChange> changes;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    const std::size_t before = k == 0 ? 0 : places[k - 1];
+    const std::size_t before = k == 0 ? first : places[k - 1];
     const std::size_t end = k + 1 < places.size() ? places[k + 1] : log_speeds.size();
     changes.push_back({places[k], median(log_speeds.subspan(before, places[k] - before)),
                        median(log_speeds.subspan(places[k], end - places[k]))});
@@ -100,7 +108,7 @@ std::optional<HistoryBaseline> baseline_of(std::span<const double> log_speeds) {
   HistoryBaseline baseline;
   baseline.entries = recent.size();
   baseline.log_middle = median(recent);
-  baseline.log_sigma = std::max(kLeastScatter, robust_sigma(recent));
+  baseline.log_sigma = std::max(kLeastScatter, scatter_around(recent));
   return baseline;
 }
 
@@ -148,7 +156,9 @@ AgainstHistory hold_against(const HistoryBaseline& baseline, double log_speed,
   // A run scatters as the runs of the history do; its own spread comes on top where it is known to
   // be larger.
   const double run = std::max(baseline.log_sigma, own);
-  const double half = kNormal95 * std::hypot(run, of_middle);
+  const auto others = static_cast<double>(baseline.entries - 1);
+  const double worth = baseline.entries < kFewestForRobust ? others : kRobustWorth * others;
+  const double half = analysis::student95(worth) * std::hypot(run, of_middle);
   result.log_ci = {result.log_ratio - half, result.log_ratio + half};
   return result;
 }

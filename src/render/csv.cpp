@@ -71,8 +71,7 @@ std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
   if (report.command == "history" && report.history) return records(*report.history);
   const Gist gist = gist_of(report, "csv");
   std::string header = "command,input";
-  std::string row = cell(report.command) + "," +
-                    cell(report.inputs.empty() ? std::string_view() : report.inputs.front().path);
+  std::string row = cell(report.command) + "," + cell(main_input(report));
   header += ",status";
   row += "," + cell(gist.status);
   for (const std::string_view id : kFigures) {

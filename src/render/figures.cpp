@@ -237,6 +237,11 @@ std::string_view Gist::setup_text(std::string_view id) const noexcept {
   return {};
 }
 
+std::string_view main_input(const Report& report) noexcept {
+  if (report.compare) return report.compare->after.name;
+  return report.inputs.empty() ? std::string_view() : report.inputs.front().path;
+}
+
 Gist gist_of(const Report& report, std::string_view form) {
   if (report.plan) return plan_gist(*report.plan);
   Gist gist;

@@ -39,6 +39,9 @@ struct Gist {
 // sense there.
 [[nodiscard]] Gist gist_of(const Report& report, std::string_view form);
 
+// What the figures are of: the first file that was read; of a comparison what came after.
+[[nodiscard]] std::string_view main_input(const Report& report) noexcept;
+
 // "--min-mfu 40%: 38.2 %, FAILED"
 [[nodiscard]] std::string gate_text(const Gate& gate);
 

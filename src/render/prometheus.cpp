@@ -51,9 +51,8 @@ std::string render_prometheus(const Report& report, const RenderStyle& /*style*/
   const Gist gist = gist_of(report, "prom");
   // One series for each run that is watched: by what was read, which does not change from one
   // scrape to the next.
-  const std::string run = fmt::format(
-      "command={},input={}", label_value(report.command),
-      label_value(report.inputs.empty() ? std::string_view() : report.inputs.front().path));
+  const std::string run = fmt::format("command={},input={}", label_value(report.command),
+                                      label_value(main_input(report)));
   Metrics metrics;
   metrics.head("report_info", "What the other samples are about");
   std::string labels =

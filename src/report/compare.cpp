@@ -207,7 +207,20 @@ std::string_view shown(const std::string& text) {
   return text.empty() ? std::string_view("not said") : std::string_view(text);
 }
 
-std::string reason_text(const Reason& reason, const Side& before) {
+// Why a token is other work: what the two say of it, or else the formula.
+std::string other_work(const Side& before, const Side& after) {
+  const bool longer = before.seq_len && after.seq_len && *before.seq_len != *after.seq_len;
+  const bool other_model =
+      (!before.model.empty() && !after.model.empty() && before.model != after.model) ||
+      (before.params && after.params && std::fabs(*before.params / *after.params - 1) > 1e-3);
+  if (!longer && !other_model) return "a changed formula, not a changed speed";
+  return fmt::format("{}, so a token is not the same work", longer && other_model
+                                                                ? "model and sequence length differ"
+                                                            : longer ? "the sequence length differs"
+                                                                     : "the model differs");
+}
+
+std::string reason_text(const Reason& reason, const Side& before, const Side& after) {
   const auto numbers = [&](auto&& show) {
     return fmt::format("{} before, {} after", reason.before ? show(*reason.before) : "not known",
                        reason.after ? show(*reason.after) : "not known");
@@ -230,12 +243,13 @@ std::string reason_text(const Reason& reason, const Side& before) {
       // Of a step where its tokens are the same, else of a token.
       if (before.flops_per_step && reason.before == before.flops_per_step) {
         return fmt::format(
-            "the same {} tokens a step are counted as {}: a changed formula, not a changed speed",
+            "the same {} tokens a step are counted as {}: {}",
             before.tokens_per_step ? format_grouped(*before.tokens_per_step) : std::string(),
-            numbers(work));
+            numbers(work), other_work(before, after));
       }
-      return fmt::format("a token is counted as {}: a changed formula, not a changed speed",
-                         numbers([](double v) { return fmt::format("{:.6g} GFLOP", v / 1e9); }));
+      return fmt::format("a token is counted as {}: {}",
+                         numbers([](double v) { return fmt::format("{:.6g} GFLOP", v / 1e9); }),
+                         other_work(before, after));
     case Obstacle::peak:
       return "held against different peaks: " + numbers(tera);
     case Obstacle::clock:
@@ -278,8 +292,9 @@ std::string credit_of(const Comparison& c) {
 
 std::vector<std::string> cautions_of(const Comparison& c, const Side& before, const Side& after) {
   std::vector<std::string> all;
-  if (!before.tokens_per_step && !before.flops_per_step && !after.tokens_per_step &&
-      !after.flops_per_step) {
+  // An MFU needs no work a step where it is of tokens or FLOPs a second.
+  if (!c.mfu_before && !before.tokens_per_step && !before.flops_per_step &&
+      !after.tokens_per_step && !after.flops_per_step) {
     all.emplace_back("neither says how much work a step is: this holds if it is the same");
   }
   if (before.mfu && before.convention == "unnamed" && after.convention == "unnamed") {
@@ -318,7 +333,7 @@ CompareSection describe_compare(Comparison comparison, Side before, Side after,
   section.moved_line = moved_of(comparison);
   section.restated_line = restated_of(comparison);
   for (const Reason& reason : comparison.reasons) {
-    section.reason_texts.push_back(reason_text(reason, before));
+    section.reason_texts.push_back(reason_text(reason, before, after));
   }
   for (const Difference& difference : comparison.differences) {
     section.difference_texts.push_back(difference_text(difference));
@@ -376,6 +391,7 @@ std::vector<Error> compare_problems(const CompareSection& section) {
         hint = "mfu diagnose or mfu calc says what would explain it";
         break;
       case Obstacle::unmeasured:
+        hint = "--model, --seq-len, --gpus and --chip make an MFU of tokens a second";
         break;
     }
     problems.emplace_back(ErrorKind::usage, section.reason_texts[i], place, hint);

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""mfu compare through the command line (MFU_BIN): runs, logs, saved reports, refusals, gates, and
-questions that people asked in public about a before and an after."""
+"""mfu compare through the command line (MFU_BIN): runs, logs, saved reports, refusals and gates."""
 
+import csv
 import gzip
 import json
 import math
-import os
 import pathlib
-import stat
+import re
 import unittest
 
 from driven import Cli, HALF_OF_PEAK, MFU, run_document
@@ -258,6 +257,35 @@ class Runs(Compare):
         self.assertIn("mfu_factor_change_ratio", (self.folder / "prom").read_text())
         self.assertIn("worse", (self.folder / "csv").read_text())
 
+    def test_figures_of_after_are_under_its_name(self):
+        sheet = self.mfu("compare", self.before, self.after, "--out", "csv").stdout.decode()
+        row = next(csv.DictReader(sheet.splitlines()))
+        self.assertEqual(row["input"], self.after)
+        answer = self.compared(self.before, self.after)
+        self.assertAlmostEqual(float(row["mfu_ratio"]), answer["after"]["mfu"], places=12)
+        metrics = self.mfu("compare", self.before, self.after, "--out", "prom").stdout.decode()
+        self.assertIn(f'mfu_utilization_ratio{{command="compare",input="{self.after}"}}', metrics)
+
+    def test_the_gate_has_its_interval_in_the_direction_of_its_word(self):
+        for pair, word in (((self.before, self.after), "quicker"),
+                           ((self.after, self.before), "slower")):
+            shown = self.mfu("compare", *pair, "--max-regression", "3%").stdout.decode()
+            found = re.search(r"([\d.]+) % (\w+) \(95 %: \+([\d.]+) to \+([\d.]+) %\)",
+                              " ".join(shown.split()))
+            self.assertIsNotNone(found, shown)
+            self.assertEqual(found[2], word)
+            self.assertLessEqual(float(found[3]), float(found[1]))
+            self.assertLessEqual(float(found[1]), float(found[4]))
+
+    def test_what_is_refused_leaves_no_empty_file(self):
+        other = self.run_file("h100.json", chip="h100-sxm")
+        path = self.folder / "refused.xml"
+        self.refused(self.before, other, "--out", f"junit:{path}")
+        self.assertFalse(path.exists())
+        path.write_text("kept")
+        self.refused(self.before, other, "--out", f"junit:{path}")
+        self.assertEqual(path.read_text(), "kept")
+
     def test_the_screen_is_narrow(self):
         shown = self.mfu("compare", self.before, self.after).stdout.decode()
         self.assertIn("BETTER", shown)
@@ -359,100 +387,6 @@ class Contract(Compare):
             for key, value in setup.items():
                 if value is None:
                     self.assertIn(key, setup["missing"], command)
-
-
-class Asked(Compare):
-    """Rows of the collection of public questions; their arithmetic is typed anew."""
-
-    def test_d016_the_gain_is_all_in_the_tail(self):
-        # 185.5 -> 182.3 minutes: long steps by garbage collection, gone.
-        usual = 182.3 * 60 / 4000
-        slow = wiggled(usual, 4000, 0.002)
-        extra = (185.5 - 182.3) * 60 / 40
-        for i in range(50, 4000, 100):
-            slow[i] += extra
-        before = self.write("before.jsonl", steps_log(slow))
-        after = self.write("after.jsonl", steps_log(wiggled(usual, 4000, 0.002)))
-        answer = self.compared(before, after)
-        factors = {factor["id"]: factor for factor in answer["factors"]}
-        self.assertAlmostEqual(1 + answer["delta"]["speed"], 185.5 / 182.3, delta=2e-4)
-        saved = 1 - answer["after"]["step_seconds"] / answer["before"]["step_seconds"]
-        self.assertAlmostEqual(100 * saved, 1.73, delta=0.02)
-        self.assertEqual(answer["moved"], "slow_steps")
-        self.assertAlmostEqual(factors["usual_step"]["log_ratio"], 0, delta=1e-4)
-        self.assertEqual(answer["delta"]["verdict"], "better")
-        # The saved reports tell the same.
-        saved = self.compared(self.report("b.json", "log", before),
-                              self.report("a.json", "log", after))
-        self.assertAlmostEqual(saved["delta"]["speed"], answer["delta"]["speed"], places=9)
-        self.assertEqual(saved["moved"], "slow_steps")
-        self.assertEqual(saved["delta"]["verdict"], "better")
-
-    def test_d066_a_changed_formula_is_no_changed_speed(self):
-        common = ["--model", "llama-2-7b", "--seq-len", "8192", "--batch", "4", "--step-time", "5s",
-                  "--peak", "459T", "--gpus", "1"]
-        before = self.report("b.json", "calc", *common, "--convention", "maxtext-2025-06")
-        after = self.report("a.json", "calc", *common, "--convention", "maxtext")
-        work = [json.loads(pathlib.Path(path).read_text())["setup"]["flops_per_step"] / 1e12
-                for path in (before, after)]
-        self.assertAlmostEqual(work[0], 1721.22, delta=0.17)
-        self.assertAlmostEqual(work[1], 1510.11, delta=0.15)
-        codes = self.refused(before, after)
-        self.assertIn("convention", codes)
-        self.assertIn("formula", codes)
-        answer = self.compared(before, after, "--reconvert")
-        self.assertAlmostEqual(answer["delta"]["log_ratio"], 0, places=12)
-        self.assertEqual(answer["delta"]["verdict"], "no-change")
-
-    def test_d114_the_same_tokens_by_two_counts(self):
-        rate = ["--tokens-per-s-per-gpu", "792.8", "--peak", "312T", "--gpus", "128"]
-        profiler = self.report("p.json", "calc", "--tflops", "13.36T", *rate)
-        trainer = self.report("t.json", "calc", "--tflops", "125.18T", *rate)
-        self.assertIn("formula", self.refused(profiler, trainer))
-
-    def test_d127_weak_scaling(self):
-        before = self.report("b.json", "calc", "--tflops", "0.267T", "--peak", "1T", "--gpus", "8")
-        after = self.report("a.json", "calc", "--tflops", "0.265T", "--peak", "1T", "--gpus", "64")
-        self.assertEqual(self.refused(before, after), ["gpus"])
-        answer = self.compared(before, after, "--reconvert")
-        self.assertAlmostEqual(100 * (1 + answer["delta"]["speed"]), 99.3, delta=0.1)
-        self.assertEqual(answer["causes"], ["scale"])
-        self.assertIsNone(answer["delta"]["verdict"])
-
-    def test_d128_accumulation(self):
-        # N so that 712k tokens/s are 9.37 %.
-        params = 0.0937 * 64 * 989e12 / 6 / 712e3
-        common = ["--params", f"{params:.0f}", "--convention", "6n", "--gpus", "64", "--peak", "989T",
-                  "--batch", "1024", "--seq-len", "4096"]
-        before = self.report("b.json", "calc", *common, "--tokens-per-s", "712k", "--accumulation",
-                             "1")
-        after = self.report("a.json", "calc", *common, "--tokens-per-s", "546k", "--accumulation",
-                            "2")
-        answer = self.compared(before, after)
-        self.assertAlmostEqual(answer["before"]["mfu"], 0.0937, delta=1e-4)
-        self.assertAlmostEqual(answer["after"]["mfu"], 0.0718, delta=2e-4)
-        self.assertAlmostEqual(1 + answer["delta"]["speed"], 0.766, delta=0.0023)
-        self.assertEqual(answer["causes"], ["microbatches"])
-
-    def test_d170_embeddings_in_or_out(self):
-        # The same tokens a second; N with and without embeddings: 0.55626 and 0.51983.
-        common = ["--convention", "6n", "--tokens-per-s-per-gpu", "10k", "--peak", "989T"]
-        counts = [0.55626 * 989e12 / 6 / 1e4, 0.51983 * 989e12 / 6 / 1e4]
-        with_them = self.report("w.json", "calc", "--params", f"{counts[0]:.0f}", *common)
-        without = self.report("o.json", "calc", "--params", f"{counts[1]:.0f}", *common)
-        answer = self.compared(with_them, without, code=2)
-        self.assertEqual([reason["code"] for reason in answer["reasons"]], ["formula"])
-        reason = answer["reasons"][0]
-        self.assertAlmostEqual(reason["after"] / reason["before"], 0.9345, delta=5e-4)
-
-    def test_d202_the_first_step_is_warm_up(self):
-        before = self.write("b.jsonl", steps_log(wiggled(0.14475, 100)))
-        after = self.write("a.jsonl", steps_log([5.59] + wiggled(0.152834, 100)))
-        answer = self.compared(before, after)
-        steps = answer["after"]["step_seconds"] / answer["before"]["step_seconds"]
-        self.assertAlmostEqual(100 * (steps - 1), 5.585, delta=0.05)
-        self.assertEqual(answer["delta"]["verdict"], "worse")
-        self.assertEqual(answer["moved"], "usual_step")
 
 
 if __name__ == "__main__":

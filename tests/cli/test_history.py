@@ -3,6 +3,7 @@
 usual, and --against history."""
 
 import csv
+import fcntl
 import gzip
 import json
 import os
@@ -58,6 +59,37 @@ class History(WithHistory):
             seen.add((record["job"], record["label"]))
         self.assertEqual(len(seen), 1000)
         self.assertEqual(len(self.shown()["entries"]), 1000)
+
+    def test_a_lock_that_is_never_let_go(self):
+        report = self.report("report.json")
+        self.add(report, "--job", "a")
+        whole = pathlib.Path(self.db).read_bytes()
+        with open(self.db, "ab") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            result = subprocess.run([MFU, "history", "add", report, "--db", self.db],
+                                    capture_output=True, timeout=60, check=False)
+            # Who only reads waits for nobody.
+            self.assertEqual(len(self.shown()["entries"]), 1)
+        said = result.stderr.decode()
+        self.assertEqual(result.returncode, 2, said)
+        self.assertIn(self.db, said)
+        self.assertIn("another process has held its lock for 10 s: nothing was added", said)
+        self.assertIn("hint: end that process", said)
+        self.assertEqual(pathlib.Path(self.db).read_bytes(), whole)
+        self.add(report, "--job", "a")
+
+    def test_a_lock_that_is_let_go_is_waited_for(self):
+        report = self.report("report.json")
+        self.add(report, "--job", "a")
+        with open(self.db, "ab") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            with subprocess.Popen([MFU, "history", "add", report, "--db", self.db],
+                                  stdout=subprocess.DEVNULL) as adding:
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    adding.wait(0.5)
+                fcntl.flock(other, fcntl.LOCK_UN)
+                self.assertEqual(adding.wait(30), 0)
+        self.assertEqual(len(self.shown()["entries"]), 2)
 
     def test_a_cut_off_line_stays_and_is_not_glued_to(self):
         report = self.report("report.json")
@@ -224,6 +256,23 @@ class Against(WithHistory):
                                     "--max-regression", "5%").stdout)
         self.assertIsNone(other["history"]["speed"])
         self.assertTrue(other["gates"][0]["passed"])
+
+    def test_a_gate_without_a_baseline_says_so(self):
+        report = self.write("r.json", self.mfu("diagnose", self.run_file("run.json", 0.02),
+                                               "--json").stdout)
+        for _ in range(3):
+            self.add(report, "--job", "nightly")
+        run = self.run_file("slow.json", 0.2)
+        gate = ["--against", "history", "--db", self.db, "--max-regression", "5%", "--job"]
+        typo = self.mfu("diagnose", run, *gate, "nightlo")
+        self.assertEqual(typo.returncode, 0)
+        self.assertIn("no records of 'nightlo' (did you mean 'nightly'?)", typo.stderr.decode())
+        self.assert_refused(self.mfu("diagnose", run, *gate, "nightlo", "--strict"), "nightlo")
+        right = self.mfu("diagnose", run, *gate, "nightly", "--strict")
+        self.assertEqual(right.returncode, 1, right.stderr.decode())
+        # Without a gate nothing hangs on it.
+        quiet = self.mfu("diagnose", run, *gate[:4], "--job", "nightlo", "--strict")
+        self.assertEqual(quiet.returncode, 0, quiet.stderr.decode())
 
     def test_a_log_against_what_is_usual(self):
         def log(seconds):

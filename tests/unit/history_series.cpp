@@ -131,3 +131,30 @@ TEST_CASE("a run is as usual within the scatter, and slower beyond it", "[histor
   const AgainstHistory unsure = hold_against(baseline, std::log(0.37), Interval{-0.2, 0.2});
   CHECK(unsure.log_ci.hi > 0);
 }
+
+TEST_CASE("a run like those before is as usual, however few these are", "[history]") {
+  for (const std::size_t count : {3U, 4U, 5U, 6U, 8U, 12U, 20U}) {
+    int beyond = 0;
+    constexpr int kRuns = 1000;
+    for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+      const std::vector<double> values = level(0.4, count + 1, 0.02, seed);
+      const std::vector<double> before(values.begin(), values.end() - 1);
+      const auto baseline = baseline_of(before);
+      REQUIRE(baseline);
+      const AgainstHistory against = hold_against(*baseline, values.back(), {});
+      beyond += against.log_ci.lo > 0 || against.log_ci.hi < 0 ? 1 : 0;
+    }
+    INFO(count);
+    CHECK(beyond <= 0.075 * kRuns);
+  }
+}
+
+TEST_CASE("what is too old to be looked at is in no change", "[history]") {
+  // 650 records: of the first 150 nothing is looked at, and they are most of what came before.
+  const std::vector<double> values = joined(
+      level(0.30, 150, 0.002, 1), joined(level(0.40, 100, 0.002, 2), level(0.36, 400, 0.002, 3)));
+  const std::vector<HistoryChange> changes = changes_in(values);
+  REQUIRE(changes.size() == 1);
+  CHECK(changes.front().index == 250);
+  CHECK(std::exp(changes.front().log_before) == Approx(0.40).epsilon(0.01));
+}
