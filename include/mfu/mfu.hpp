@@ -18,6 +18,7 @@
 #include "mfu/read.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
+#include "mfu/seldom.hpp"
 #include "mfu/telemetry.hpp"
 #include "mfu/timings.hpp"
 #include "mfu/trace.hpp"
