@@ -34,7 +34,7 @@ ARROWS = {
 }
 
 PUBLIC = {
-    "error": "base", "quantity": "base", "version": "base", "model": "model", "flops": "flops",
+    "error": "base", "quantity": "base", "seldom": "base", "version": "base", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
     "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
     "analyze": "analysis", "health": "analysis", "log_summary": "analysis",
