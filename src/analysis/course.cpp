@@ -53,13 +53,15 @@ bool is_onset(std::span<const double> y, const Split& split) {
   constexpr double kMostBefore = 0.35;  // of the level after it
   if (split.at == 0 || split.after <= 0.0 || split.before > kMostBefore * split.after) return false;
   const double middle = 0.5 * (split.before + split.after);
-  std::size_t low_before = 0;
+  std::size_t high_before = 0;
   std::size_t high_after = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    if (i < split.at) low_before += y[i] < middle;
+    if (i < split.at) high_before += y[i] >= middle;
     if (i >= split.at) high_after += y[i] > middle;
   }
-  return static_cast<double>(low_before) >= 0.9 * static_cast<double>(split.at) &&
+  // What came and went before is no onset at its last coming.
+  const double most_before = std::max(1.0, 0.05 * static_cast<double>(split.at));
+  return static_cast<double>(high_before) <= most_before &&
          static_cast<double>(high_after) >= 0.8 * static_cast<double>(y.size() - split.at);
 }
 

@@ -47,6 +47,14 @@ TEST_CASE("an onset has a date", "[course]") {
   }
 }
 
+TEST_CASE("what came and went before its last coming has no onset", "[course]") {
+  std::vector<double> flaps(48, 0.02);
+  for (const std::size_t i : {13U, 14U, 32U, 33U, 43U, 44U, 45U, 46U, 47U}) flaps[i] = 1.2;
+  CHECK(course_of(flaps, ids(48)).persistence == Persistence::bursts);
+  for (const std::size_t i : {13U, 32U, 33U}) flaps[i] = 0.02;
+  CHECK(course_of(flaps, ids(48)).onset == 43);
+}
+
 TEST_CASE("a steady rise is a drift", "[course]") {
   std::vector<double> series;
   for (int i = 0; i < 60; ++i) series.push_back(i / 60.0);
