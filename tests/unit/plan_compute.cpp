@@ -8,6 +8,7 @@
 
 #include "catch.hpp"
 #include "mfu/plan.hpp"
+#include "plan_example.hpp"
 
 namespace {
 
@@ -15,59 +16,10 @@ using mfu::Plan;
 using mfu::PlanInput;
 using mfu::PlanQuantity;
 using enum mfu::PlanQuantity;
+using mfu::plan_example::of;
+using mfu::plan_example::small;
 
 constexpr double kDay = 86400.0;
-
-PlanInput small() {
-  PlanInput input;
-  input.flops_per_token = 6.0 * 8e9;
-  input.peak_flops = 989.4e12;
-  input.tokens = 1e12;
-  input.gpus = 512.0;
-  input.mfu = 0.4;
-  input.power_w = 700.0;
-  return input;
-}
-
-std::optional<double>& of(PlanInput& input, PlanQuantity quantity) {
-  switch (quantity) {
-    case tokens:
-      return input.tokens;
-    case gpus:
-      return input.gpus;
-    case seconds:
-      return input.seconds;
-    case mfu::PlanQuantity::mfu:
-      return input.mfu;
-    case gpu_seconds:
-      return input.gpu_seconds;
-    case price:
-      return input.price;
-    case cost:
-      return input.cost;
-  }
-  return input.tokens;
-}
-
-std::optional<double> of(const Plan& plan, PlanQuantity quantity) {
-  switch (quantity) {
-    case tokens:
-      return plan.tokens;
-    case gpus:
-      return plan.gpus;
-    case seconds:
-      return plan.seconds;
-    case mfu::PlanQuantity::mfu:
-      return plan.mfu;
-    case gpu_seconds:
-      return plan.gpu_seconds;
-    case price:
-      return plan.price;
-    case cost:
-      return plan.cost;
-  }
-  return {};
-}
 
 bool holds(const std::vector<PlanQuantity>& list, PlanQuantity quantity) {
   return std::find(list.begin(), list.end(), quantity) != list.end();
