@@ -80,6 +80,10 @@ struct RuleContext {
   [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
   // When a finding acts: persistence, period, and the id of the step of its onset.
   void date(Finding& finding, const Course& course) const;
+  // A finding that is one event, `seconds` longer than usual in a step (index), where `rank`
+  // (index) made it: that rank's. Without a rank it stays the job's.
+  void tell_once(Finding& finding, std::size_t step, double seconds,
+                 std::optional<std::size_t> rank) const;
 };
 
 // Books own stalls that were found inside recorded idle time (see StallMeaning::shared): adds them

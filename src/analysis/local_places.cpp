@@ -156,6 +156,19 @@ void RuleContext::date(Finding& finding, const Course& course) const {
   if (course.onset) finding.onset_step = step_ids[*course.onset];
 }
 
+void RuleContext::tell_once(Finding& finding, std::size_t step, double seconds,
+                            std::optional<std::size_t> rank) const {
+  std::string whose;
+  if (rank) {
+    finding.family = Family::straggler;
+    finding.locality = Locality::rank;
+    finding.culprits.ranks = {job().run().ranks[*rank].rank};
+    whose = place_name(finding.culprits);
+  }
+  finding.facts.push_back({FactKind::once, seconds, 0, step_ids[step],
+                           static_cast<std::int64_t>(job().steps()), whose});
+}
+
 void price_alone(RuleContext& context) {
   const auto places = std::count_if(context.found.begin(), context.found.end(),
                                     [](const Candidate& one) { return one.mend != nullptr; });

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "analysis/levels.hpp"
 #include "base/robust.hpp"
@@ -140,14 +139,8 @@ bool take_once(RuleContext& context, const Scenario& scenario, Candidate& candid
   const auto row = context.model.compute_row(scenario, step);
   const auto slowest =
       static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
-  const std::int64_t rank = context.job().run().ranks[slowest].rank;
-  Finding& finding = candidate.finding;
-  finding.family = Family::straggler;
-  finding.locality = Locality::rank;
-  finding.persistence = Persistence::bursts;
-  finding.culprits.ranks = {rank};
-  finding.facts.push_back({FactKind::once, *largest, 0, context.step_ids[step],
-                           static_cast<std::int64_t>(loss.size()), "rank " + std::to_string(rank)});
+  candidate.finding.persistence = Persistence::bursts;
+  context.tell_once(candidate.finding, step, *largest, slowest);
   candidate.on.assign(loss.size(), false);
   candidate.on[step] = true;
   return true;

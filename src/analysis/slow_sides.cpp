@@ -125,10 +125,7 @@ std::optional<SlowSide> find_slow_side(const Job& job, const Column& excess,
     suspects.ranks.clear();
     name_nodes(job, nodes, suspects);
   } else {
-    suspects.locality = Locality::rank;
-    for (const std::size_t r : suspects.ranks) {
-      suspects.named.ranks.push_back(job.run().ranks[r].rank);
-    }
+    name_ranks(job, suspects);
   }
   return result;
 }
@@ -183,7 +180,7 @@ Suspects last_in_turn(const Job& job, const Column& excess, Suspects suspects) {
     name_nodes(job, {nodes[last]}, result);
   } else {
     result.ranks = places[last];
-    result.named.ranks = {job.run().ranks[places[last].front()].rank};
+    name_ranks(job, result);
   }
   mark_culprits(job, result);
   return result;

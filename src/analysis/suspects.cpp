@@ -98,8 +98,7 @@ std::optional<Suspects> rank_suspects(const Job& job, std::span<const double> ef
   if (chosen.empty()) return std::nullopt;
   Suspects result;
   result.ranks = chosen;
-  result.locality = Locality::rank;
-  for (const std::size_t r : chosen) result.named.ranks.push_back(job.run().ranks[r].rank);
+  name_ranks(job, result);
   return result;
 }
 
@@ -142,6 +141,13 @@ void name_nodes(const Job& job, const std::vector<std::size_t>& nodes, Suspects&
   }
   std::sort(suspects.named.nodes.begin(), suspects.named.nodes.end());
   std::sort(suspects.ranks.begin(), suspects.ranks.end());
+}
+
+void name_ranks(const Job& job, Suspects& suspects) {
+  suspects.locality = Locality::rank;
+  for (const std::size_t r : suspects.ranks) {
+    suspects.named.ranks.push_back(job.run().ranks[r].rank);
+  }
 }
 
 void mark_culprits(const Job& job, Suspects& suspects) {

@@ -22,6 +22,8 @@ struct Suspects {
 
 // Makes them whole nodes: by name, all ranks of them, ascending.
 void name_nodes(const Job& job, const std::vector<std::size_t>& nodes, Suspects& suspects);
+// Makes them single ranks: those of `suspects`, by number.
+void name_ranks(const Job& job, Suspects& suspects);
 
 // Sets is_culprit from the ranks.
 void mark_culprits(const Job& job, Suspects& suspects);

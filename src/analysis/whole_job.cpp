@@ -123,23 +123,6 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
                     context.model.steps_under(without));
 }
 
-// One event. Where one rank stopped it is that rank's; what all did at once stays the job's.
-void describe_once(const RuleContext& context, const std::vector<bool>& on,
-                   std::span<const double> excess, const std::vector<std::size_t>& ranks,
-                   Finding& finding) {
-  const auto step = static_cast<std::size_t>(std::find(on.begin(), on.end(), true) - on.begin());
-  std::string whose;
-  if (!ranks.empty()) {
-    const std::int64_t rank = context.job().run().ranks[ranks.front()].rank;
-    finding.family = Family::straggler;
-    finding.locality = Locality::rank;
-    finding.culprits.ranks = {rank};
-    whose = "rank " + std::to_string(rank);
-  }
-  finding.facts.push_back({FactKind::once, excess[step], 0, context.step_ids[step],
-                           static_cast<std::int64_t>(on.size()), whose});
-}
-
 BurstSplit no_bursts(std::size_t steps) {
   return {std::vector<bool>(steps, false), 0, 0.0, std::vector<double>(steps, 0.0)};
 }
@@ -235,7 +218,11 @@ void find_common_stall(RuleContext& context) {
       std::vector<std::size_t> ranks;
       if (scattered) ranks = who_stops(context, on);
       if (split.on_count == 1) {
-        describe_once(context, on, split.excess, ranks, finding);
+        // Where one rank stopped it is that rank's; what all did at once stays the job's.
+        const auto step =
+            static_cast<std::size_t>(std::find(on.begin(), on.end(), true) - on.begin());
+        context.tell_once(finding, step, split.excess[step],
+                          ranks.empty() ? std::nullopt : std::optional(ranks.front()));
       } else {
         add_burst_fact(finding, split, job.steps());
       }

@@ -17,7 +17,6 @@ bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// "node3" of "node3.cluster.local"
 // "n1" of "n1.cluster"; an address (10.0.0.1) has no short form.
 std::string_view short_name(std::string_view host) {
   const std::string_view first = host.substr(0, host.find('.'));
