@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/robust.hpp"
-#include "measure.hpp"
-#include "mfu/analyze.hpp"
+#include "bench/measure.hpp"
+#include "mfu/diagnose.hpp"
 #include "mfu/read.hpp"
+#include "statistics/robust.hpp"
 
 namespace {
 

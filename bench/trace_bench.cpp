@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/robust.hpp"
-#include "measure.hpp"
-#include "traces/kineto.hpp"
+#include "bench/measure.hpp"
+#include "statistics/robust.hpp"
+#include "traces/kineto/kineto.hpp"
 
 namespace {
 

@@ -14,38 +14,46 @@ import tempfile
 # Who may include whom. A room always sees itself. "room:header" opens that one header only.
 ARROWS = {
     "base": [],
+    "statistics": ["base"],
     "model": ["base"],
     "flops": ["base", "model"],
     # A run names the clock of its peak, so Clock lives in the public timings header.
     "chips": ["base", "timings:mfu/timings.hpp"],
     "timings": ["base"],
     # What profiler traces are reduced to, and what they show across ranks.
-    "traces": ["base", "timings"],
-    # A run may hold an inline model shape. Telemetry tells devices, and users have chips of their own.
-    "readers": ["base", "timings", "traces", "model:mfu/model.hpp", "chips:mfu/chip.hpp"],
+    "traces": ["base", "statistics", "timings"],
     # A log's arguments block is a model shape.
-    "logs": ["base", "model:mfu/model.hpp"],
+    "logs": ["base", "statistics", "model:mfu/model.hpp"],
+    # A run may hold an inline model shape. Telemetry tells devices, and users have chips of their own.
+    "readers": ["base", "statistics", "timings", "traces", "logs", "model:mfu/model.hpp",
+                "chips:mfu/chip.hpp"],
+    # The questions. None knows another, but a comparison is of what was measured or diagnosed.
     # The statistics of a training log.
-    "analysis": ["base", "model", "flops", "chips", "timings", "logs:mfu/training_log.hpp"],
+    "measure": ["base", "statistics", "model", "flops", "chips", "timings",
+                "logs:mfu/training_log.hpp"],
+    "diagnose": ["base", "statistics", "model", "flops", "chips", "timings"],
+    "compare": ["base", "statistics", "model", "flops", "chips", "timings", "measure", "diagnose"],
+    "plan": ["base", "statistics", "model", "flops", "chips", "timings"],
     # A report lists its inputs: InputInfo.
-    "report": ["base", "model", "flops", "chips", "timings", "analysis", "readers:mfu/read.hpp",
-               "logs:mfu/training_log.hpp"],
+    "report": ["base", "statistics", "model", "flops", "chips", "timings", "measure", "diagnose",
+               "compare", "plan", "readers:mfu/read.hpp", "logs:mfu/training_log.hpp"],
     "render": ["base", "report:mfu/report.hpp"],
 }
 
 PUBLIC = {
-    "error": "base", "quantity": "base", "seldom": "base", "version": "base", "model": "model", "flops": "flops",
+    "error": "base", "quantity": "base", "seldom": "base", "version": "base",
+    "interval": "statistics", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
-    "device_health": "timings", "telemetry": "readers", "user_chips": "readers", "training_log": "logs",
-    "analyze": "analysis", "health": "analysis", "log_summary": "analysis",
-    "compare": "analysis", "history": "analysis", "references": "analysis",
-    "calc": "analysis", "plan": "analysis", "plan_report": "report",
+    "device_health": "timings", "telemetry": "readers", "user_chips": "readers",
+    "training_log": "logs", "measure": "measure", "log_summary": "measure",
+    "references": "measure", "diagnose": "diagnose", "health": "diagnose",
+    "compare": "compare", "history": "compare", "plan": "plan", "plan_report": "report",
     "report": "report", "render": "render",
 }
 
 # Libraries from outside: the start of the include path, and the rooms that may use it.
 EXTERNAL = {
-    # Errors hold numbers in every room; analysis makes numbers only, and no text.
+    # Errors hold numbers in every room; questions make numbers only, and no text.
     "fmt/": {"base", "model", "flops", "chips", "timings", "readers", "report", "render", "apps"},
     "nlohmann/": {"model", "readers", "render", "apps"},
     "rapidjson/": {"base"},
@@ -162,13 +170,19 @@ def self_test():
     cases = [
         ("src/base/a.cpp", '#include "timings/builder.hpp"\n', "base may not know timings"),
         ("src/base/a.cpp", '#include "mfu/timings.hpp"\n', "base may not know timings"),
-        ("src/readers/a.cpp", '#include "mfu/analyze.hpp"\n', "readers may not know analysis"),
-        ("src/analysis/a.cpp", '#include "mfu/read.hpp"\n', "analysis may not know readers"),
-        ("src/analysis/a.cpp", "#include <nlohmann/json.hpp>\n", "analysis may not use nlohmann"),
-        ("src/analysis/a.cpp", "#  include <fmt/format.h>\n", "analysis may not use fmt"),
-        ("src/analysis/a.cpp", "#include <zlib.h>\n", "analysis may not use zlib"),
-        ("src/analysis/a.cpp", "#include <unistd.h>\n", "system header"),
-        ("src/render/a.cpp", '#include "mfu/analyze.hpp"\n', "render may not know analysis"),
+        ("src/readers/a.cpp", '#include "mfu/diagnose.hpp"\n', "readers may not know diagnose"),
+        ("src/readers/run/a.cpp", '#include "measure/calc.hpp"\n', "readers may not know measure"),
+        ("src/diagnose/a.cpp", '#include "mfu/read.hpp"\n', "diagnose may not know readers"),
+        ("src/diagnose/fit/a.cpp", '#include "mfu/measure.hpp"\n', "diagnose may not know measure"),
+        ("src/measure/a.cpp", '#include "diagnose/fit/job.hpp"\n', "measure may not know diagnose"),
+        ("src/plan/a.cpp", '#include "mfu/compare.hpp"\n', "plan may not know compare"),
+        ("src/diagnose/a.cpp", "#include <nlohmann/json.hpp>\n", "diagnose may not use nlohmann"),
+        ("src/measure/a.cpp", "#  include <fmt/format.h>\n", "measure may not use fmt"),
+        ("src/compare/a.cpp", "#include <zlib.h>\n", "compare may not use zlib"),
+        ("src/plan/a.cpp", "#include <unistd.h>\n", "system header"),
+        ("src/render/json/a.cpp", '#include "mfu/diagnose.hpp"\n', "render may not know diagnose"),
+        ("src/statistics/a.cpp", '#include "diagnose/fit/job.hpp"\n',
+         "statistics may not know diagnose"),
         ("src/render/a.cpp", '#include "report/wording.hpp"\n', "render may include mfu/report.hpp"),
         ("src/report/a.cpp", '#include "readers/registry.hpp"\n', "report may include mfu/read.hpp"),
         ("src/report/a.cpp", '#include "../../apps/mfu/options.hpp"\n', "report may not know apps"),
@@ -179,7 +193,8 @@ def self_test():
         ("include/mfu/other.hpp", "", "of no known room"),
         ("src/base/CMakeLists.txt", "mfu_room(NAME base SOURCES a.cpp KNOWS report)", "KNOWS report"),
         ("src/chips/a.cpp", '#include "mfu/timings.hpp"\n#include <vector>\n', None),
-        ("src/report/a.cpp", '#include "mfu/read.hpp"\n#include "base/robust.hpp"\n', None),
+        ("src/report/a.cpp", '#include "mfu/read.hpp"\n#include "statistics/robust.hpp"\n', None),
+        ("src/compare/a.cpp", '#include "measure/log_series.hpp"\n', None),
         ("src/base/a.cpp", "#include <zlib.h>\n#include <fcntl.h>\n", None),
         ("apps/mfu/main.cpp", '#include "mfu/mfu.hpp"\n#include <CLI/CLI.hpp>\n', None),
     ]

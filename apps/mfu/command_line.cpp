@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "base/nearest.hpp"
-#include "commands.hpp"
+#include "commands/commands.hpp"
 #include "mfu/render.hpp"
 #include "mfu/version.hpp"
 #include "options.hpp"
-#include "publish.hpp"
-#include "terminal.hpp"
+#include "outputs/publish.hpp"
+#include "outputs/terminal.hpp"
 
 namespace mfu::app {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "command_line.hpp"
 #include "mfu/error.hpp"
-#include "terminal.hpp"
+#include "outputs/terminal.hpp"
 
 int main(int argc, char** argv) {
   mfu::app::prepare_process();

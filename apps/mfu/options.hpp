@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "mfu/analyze.hpp"
+#include "mfu/diagnose.hpp"
 #include "mfu/error.hpp"
 #include "mfu/render.hpp"
 #include "mfu/timings.hpp"
-#include "terminal.hpp"
+#include "outputs/terminal.hpp"
 
 namespace mfu::app {
 

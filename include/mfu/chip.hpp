@@ -165,6 +165,17 @@ struct Peak {
 // Whether the maker also prints a 2:4 sparse figure of twice the dense one for this precision.
 [[nodiscard]] bool has_sparse_figure(const Chip& chip, Precision precision) noexcept;
 
+// Two figures are the same within the rounding of headlines (0.1 %): 1979 for 1978.9.
+[[nodiscard]] bool same_figure(double a, double b) noexcept;
+
+// The first chip whose 2:4-sparse figure in `precision` is this number, with the dense one.
+// Nothing where the number is also some chip's dense figure in that precision.
+struct SparseFigure {
+  const Chip* chip = nullptr;
+  double dense_flops = 0.0;
+};
+[[nodiscard]] std::optional<SparseFigure> sparse_figure(double flops, Precision precision);
+
 // The clock in MHz at which the chip's peak is `flops`. Throws as peak_at does.
 [[nodiscard]] double clock_for(const Chip& chip, Precision precision, double flops);
 

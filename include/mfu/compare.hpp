@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mfu/analyze.hpp"
+#include "mfu/diagnose.hpp"
 #include "mfu/log_summary.hpp"
 #include "mfu/model.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "mfu/analyze.hpp"
+#include "mfu/diagnose.hpp"
 
 namespace mfu {
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "mfu/analyze.hpp"
-#include "mfu/calc.hpp"
 #include "mfu/error.hpp"
+#include "mfu/interval.hpp"
+#include "mfu/measure.hpp"
 #include "mfu/training_log.hpp"
 
 namespace mfu {

@@ -1,16 +1,17 @@
 // All public headers.
 #pragma once
 
-#include "mfu/analyze.hpp"
-#include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/compare.hpp"
 #include "mfu/device_health.hpp"
+#include "mfu/diagnose.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/health.hpp"
 #include "mfu/history.hpp"
+#include "mfu/interval.hpp"
 #include "mfu/log_summary.hpp"
+#include "mfu/measure.hpp"
 #include "mfu/model.hpp"
 #include "mfu/plan.hpp"
 #include "mfu/plan_report.hpp"

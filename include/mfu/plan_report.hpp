@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "mfu/calc.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
+#include "mfu/measure.hpp"
 #include "mfu/model.hpp"
 #include "mfu/plan.hpp"
 

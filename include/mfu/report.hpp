@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "mfu/analyze.hpp"
-#include "mfu/calc.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/compare.hpp"
+#include "mfu/diagnose.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/history.hpp"
 #include "mfu/log_summary.hpp"
+#include "mfu/measure.hpp"
 #include "mfu/model.hpp"
 #include "mfu/plan_report.hpp"
 #include "mfu/read.hpp"

@@ -13,6 +13,9 @@
 
 namespace mfu::json_blocks {
 
+// What JSON takes for white space.
+inline bool blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
 inline constexpr std::size_t kBlock = 64;
 
 struct Masks {

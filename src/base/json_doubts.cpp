@@ -5,11 +5,11 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/json_blocks.hpp"
+
 namespace mfu::json_doubts {
 
 namespace {
-
-bool blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // The keys with which events start; a boundary is believed only before one of them.
 bool event_key(std::string_view key) noexcept {
@@ -22,7 +22,7 @@ bool event_key(std::string_view key) noexcept {
 
 Boundary boundary_at(const char* at, const char* end, bool ended, const char*& next) noexcept {
   const auto skip = [&] {
-    while (at < end && blank(*at)) ++at;
+    while (at < end && json_blocks::blank(*at)) ++at;
     return at < end;
   };
   const Boundary out_of_bytes = ended ? Boundary::none : Boundary::unknown;
@@ -61,11 +61,11 @@ bool quotes_plausible(std::string_view text, bool whole) noexcept {
     } else if (text[i] == '"') {
       if (inside) {
         std::size_t after = i + 1;
-        while (after < text.size() && blank(text[after])) ++after;
+        while (after < text.size() && json_blocks::blank(text[after])) ++after;
         if (after < text.size() && std::strchr(",:}]", text[after]) == nullptr) return false;
       } else {
         std::size_t before = i;
-        while (before > 0 && blank(text[before - 1])) --before;
+        while (before > 0 && json_blocks::blank(text[before - 1])) --before;
         if (before > 0 && std::strchr(",:{[", text[before - 1]) == nullptr) return false;
       }
       inside = !inside;

@@ -9,12 +9,6 @@ namespace mfu {
 using json_blocks::closing_brace;
 using json_blocks::Unusual;
 
-namespace {
-
-bool blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-}  // namespace
-
 bool JsonFields::next(JsonField& out) noexcept {
   if (nested_ != nullptr) {
     Unusual ignored;
@@ -24,7 +18,7 @@ bool JsonFields::next(JsonField& out) noexcept {
   }
   const char* at = at_;
   const auto skip = [&] {
-    while (at < end_ && blank(*at)) ++at;
+    while (at < end_ && json_blocks::blank(*at)) ++at;
     return at < end_;
   };
   const auto string = [&](std::string_view& found) {
@@ -39,7 +33,7 @@ bool JsonFields::next(JsonField& out) noexcept {
     ++at;
     return true;
   };
-  while (at < end_ && (blank(*at) || *at == ',')) ++at;
+  while (at < end_ && (json_blocks::blank(*at) || *at == ',')) ++at;
   if (at >= end_) return fail();
   if (*at == '}') {
     at_ = at + 1;
@@ -68,7 +62,7 @@ bool JsonFields::next(JsonField& out) noexcept {
         ++depth;
       } else if (*at == ']' || *at == '}') {
         if (depth-- == 0) break;
-      } else if (depth == 0 && (*at == ',' || blank(*at))) {
+      } else if (depth == 0 && (*at == ',' || json_blocks::blank(*at))) {
         break;
       }
     }
@@ -91,7 +85,7 @@ void JsonFields::leave(const JsonFields& inner) noexcept {
 void JsonFields::leave_at(const char* at) noexcept {
   nested_ = nullptr;
   at_ = at;
-  while (at < end_ && blank(*at)) ++at;
+  while (at < end_ && json_blocks::blank(*at)) ++at;
   if (at >= end_ || (*at != ',' && *at != '}')) at_ = end_;  // the next call finds it broken
 }
 

@@ -23,8 +23,6 @@ constexpr std::size_t kLookahead = 64;  // seen behind an event before it is bel
 constexpr std::size_t kLongEvent = 1024;
 constexpr std::size_t kKeyLimit = 4096;
 
-bool blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 }  // namespace
 
 JsonScanner::JsonScanner(ByteSource& source, const std::vector<std::string_view>& wanted,
@@ -71,7 +69,7 @@ bool JsonScanner::more() {
 
 bool JsonScanner::blanks() {
   for (;;) {
-    while (at_ < size_ && blank(buffer_[at_])) ++at_;
+    while (at_ < size_ && json_blocks::blank(buffer_[at_])) ++at_;
     if (at_ < size_) return true;
     if (!more()) return false;
   }
@@ -189,7 +187,7 @@ bool JsonScanner::take_event() {
   const char* const limit = buffer_.data() + size_;
   text_ = {buffer_.data() + at_, length};
   const char* after = text_.data() + length;
-  while (after < limit && blank(*after)) ++after;
+  while (after < limit && json_blocks::blank(*after)) ++after;
   bool sound = after == limit || *after == ',' || *after == ']' || *after == '{';
   if (sound && seen.control) sound = quotes_plausible(text_, true);
   if (!sound) {
@@ -394,7 +392,7 @@ bool JsonScanner::pass_value(bool keep) {
     } else if (c == '}' || c == ']') {
       if (depth == 0) return true;
       last = --depth == 0;
-    } else if (depth == 0 && (c == ',' || blank(c))) {
+    } else if (depth == 0 && (c == ',' || json_blocks::blank(c))) {
       return true;
     }
     if (keep) {

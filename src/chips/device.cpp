@@ -7,12 +7,11 @@
 #include <cmath>
 
 #include "chips/names.hpp"
+#include "chips/rows.hpp"
 
 namespace mfu {
 namespace chips_detail {
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 // Devices report a little less memory than they are sold with (ECC, firmware), and some less than
 // that: 46068 MiB of an L40S's 48 GiB. Vendors also count in GB of 10^9 bytes.

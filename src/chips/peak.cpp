@@ -83,6 +83,25 @@ bool has_sparse_figure(const Chip& chip, Precision precision) noexcept {
   return chip.sparse_figures && doubled && rate_of(chip, precision) != nullptr;
 }
 
+bool same_figure(double a, double b) noexcept {
+  constexpr double kRounding = 1e-3;
+  return std::fabs(a - b) <= kRounding * b;
+}
+
+std::optional<SparseFigure> sparse_figure(double flops, Precision precision) {
+  std::optional<SparseFigure> found;
+  for (const Chip& chip : chips()) {
+    const PrecisionRate* rate = rate_of(chip, precision);
+    if (rate == nullptr) continue;
+    if (same_figure(flops, rate->datasheet_flops)) return {};
+    if (!found && has_sparse_figure(chip, precision) &&
+        same_figure(flops, 2 * rate->datasheet_flops)) {
+      found = SparseFigure{&chip, rate->datasheet_flops};
+    }
+  }
+  return found;
+}
+
 Peak peak_at(const Chip& chip, Precision precision, const Clock& clock) {
   const PrecisionRate& rate = rate_or_refuse(chip, precision);
   switch (clock.rule) {

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "chips/names.hpp"
+#include "chips/rows.hpp"
 
 namespace mfu {
 namespace chips_detail {
@@ -65,8 +66,6 @@ constexpr std::array kSliceUnits{
     SliceUnits{"h100", 132, {0, 16, 32, 60, 64, 0, 0, 132}, 26},
     SliceUnits{"h200", 132, {0, 16, 32, 60, 64, 0, 0, 132}, 26},
 };
-
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 int units_of(const Chip& parent, const Slice& slice) {
   const std::string_view model = parent.id.substr(0, parent.id.find('-'));

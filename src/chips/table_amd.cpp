@@ -57,7 +57,7 @@ constexpr PrecisionRate kMi355xRates[] = {
 };
 constexpr std::string_view kMi355xAliases[] = {"MI355X OAM", "MI355X 288GB HBM3e"};
 
-constexpr Chip kRows[] = {
+constexpr Chip kAmdRows[] = {
     {"mi250x",
      "MI250X",
      "CU",
@@ -195,6 +195,6 @@ constexpr Chip kRows[] = {
 
 }  // namespace
 
-std::span<const Chip> amd_rows() noexcept { return kRows; }
+std::span<const Chip> amd_rows() noexcept { return kAmdRows; }
 
 }  // namespace mfu::chips_detail

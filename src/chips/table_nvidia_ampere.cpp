@@ -71,7 +71,7 @@ constexpr std::string_view kT4Unconfirmed[] = {
     "rate per clock (worked out from the datasheet figure)"};
 constexpr std::uint16_t kT4Pci[] = {0x1EB8};
 
-constexpr Chip kRows[] = {
+constexpr Chip kNvidiaAmpereRows[] = {
     {"a100-sxm4-80gb",
      "A100 SXM 80GB",
      "SM",
@@ -248,6 +248,6 @@ constexpr Chip kRows[] = {
 
 }  // namespace
 
-std::span<const Chip> nvidia_ampere_rows() noexcept { return kRows; }
+std::span<const Chip> nvidia_ampere_rows() noexcept { return kNvidiaAmpereRows; }
 
 }  // namespace mfu::chips_detail

@@ -132,7 +132,7 @@ constexpr std::string_view kRtx5090Aliases[] = {"5090", "RTX5090"};
 constexpr std::string_view kRtx5090Unconfirmed[] = {"boost clock", "power", "fp8_fp16acc figure",
                                                     "maximum clock"};
 
-constexpr Chip kRows[] = {
+constexpr Chip kNvidiaCardsRows[] = {
     {"a10",
      "A10",
      "SM",
@@ -369,6 +369,6 @@ constexpr Chip kRows[] = {
 
 }  // namespace
 
-std::span<const Chip> nvidia_cards_rows() noexcept { return kRows; }
+std::span<const Chip> nvidia_cards_rows() noexcept { return kNvidiaCardsRows; }
 
 }  // namespace mfu::chips_detail

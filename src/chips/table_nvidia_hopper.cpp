@@ -118,7 +118,7 @@ constexpr std::string_view kGb300Aliases[] = {"GB300 NVL72", "GB300 NVL"};
 constexpr std::string_view kGb300Unconfirmed[] = {"units"};
 constexpr std::uint16_t kGb300Pci[] = {0x31C2};
 
-constexpr Chip kRows[] = {
+constexpr Chip kNvidiaHopperRows[] = {
     {"h100-sxm5-80gb",
      "H100 SXM",
      "SM",
@@ -374,6 +374,6 @@ constexpr Chip kRows[] = {
 
 }  // namespace
 
-std::span<const Chip> nvidia_hopper_rows() noexcept { return kRows; }
+std::span<const Chip> nvidia_hopper_rows() noexcept { return kNvidiaHopperRows; }
 
 }  // namespace mfu::chips_detail

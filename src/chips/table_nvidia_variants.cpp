@@ -49,7 +49,7 @@ constexpr PrecisionRate kH800NvlRates[] = {
 };
 constexpr std::uint16_t kH800NvlPci[] = {0x233A};
 
-constexpr PrecisionRate kH20Rates[] = {
+constexpr PrecisionRate kH20VariantRates[] = {
     {fp32, 0, 44 * kTera, 0, unknown},  {tf32, 0, 74 * kTera, 0, unknown},
     {fp16, 0, 148 * kTera, 0, unknown}, {bf16, 0, 148 * kTera, 0, unknown},
     {fp8, 0, 296 * kTera, 0, unknown},  {int8, 0, 296 * kTera, 0, unknown},
@@ -62,7 +62,7 @@ constexpr PrecisionRate kV100SxmRates[] = {
     {fp32, 128, 15.7 * kTera, 1530, documented},
     {fp16, 1024, 125 * kTera, 1530, documented},
 };
-constexpr PrecisionRate kV100PcieRates[] = {
+constexpr PrecisionRate kV100PcieVariantRates[] = {
     {fp32, 128, 14 * kTera, 1367, implied},
     {fp16, 1024, 112 * kTera, 1367, implied},
 };
@@ -107,7 +107,7 @@ constexpr PrecisionRate kL20Rates[] = {
 constexpr std::string_view kL20Aliases[] = {"L20 48GB"};
 constexpr std::uint16_t kL20Pci[] = {0x26BA};
 
-constexpr Chip kRows[] = {
+constexpr Chip kNvidiaVariantsRows[] = {
     {"a100-sxm-64gb",
      "A100 SXM 64GB",
      "SM",
@@ -169,7 +169,7 @@ constexpr Chip kRows[] = {
      "V100 PCIe 32GB",
      "SM",
      80,
-     kV100PcieRates,
+     kV100PcieVariantRates,
      1245,
      1380,
      32 * kGiB,
@@ -226,7 +226,7 @@ constexpr Chip kRows[] = {
      "H20-3e",
      "SM",
      78,
-     kH20Rates,
+     kH20VariantRates,
      0,
      1980,
      141 * kGiB,
@@ -340,6 +340,6 @@ constexpr Chip kRows[] = {
 
 }  // namespace
 
-std::span<const Chip> nvidia_variants_rows() noexcept { return kRows; }
+std::span<const Chip> nvidia_variants_rows() noexcept { return kNvidiaVariantsRows; }
 
 }  // namespace mfu::chips_detail

@@ -78,7 +78,7 @@ constexpr PrecisionRate kTrainium2Rates[] = {
 };
 constexpr std::string_view kTrainium2Aliases[] = {"trn2", "trn2n", "trn2u", "Trainium2"};
 
-constexpr Chip kRows[] = {
+constexpr Chip kOthersRows[] = {
     {"tpu-v3",
      "TPU v3",
      "MXU",
@@ -273,6 +273,6 @@ constexpr Chip kRows[] = {
 
 }  // namespace
 
-std::span<const Chip> others_rows() noexcept { return kRows; }
+std::span<const Chip> others_rows() noexcept { return kOthersRows; }
 
 }  // namespace mfu::chips_detail

@@ -8,21 +8,22 @@
 namespace mfu {
 namespace {
 
-struct Row {
+struct ThermalRow {
   std::string_view id;  // the first tokens of a chip's id
   ThermalLimits limits;
 };
 // T.Limit: the threshold is the sum less the (negative) margin at which the chip slows down.
-constexpr std::array kRows{
-    Row{"a100-sxm4", {89.0, 95.0}}, Row{"t4", {93.0, 0.0}},    Row{"h100-sxm", {89.0, 0.0}},
-    Row{"b200", {91.0, 0.0}},       Row{"gb200", {89.0, 0.0}}, Row{"gb300", {89.0, 0.0}},
-    Row{"l40s", {90.0, 0.0}},
+constexpr std::array kThermalRows{
+    ThermalRow{"a100-sxm4", {89.0, 95.0}}, ThermalRow{"t4", {93.0, 0.0}},
+    ThermalRow{"h100-sxm", {89.0, 0.0}},   ThermalRow{"b200", {91.0, 0.0}},
+    ThermalRow{"gb200", {89.0, 0.0}},      ThermalRow{"gb300", {89.0, 0.0}},
+    ThermalRow{"l40s", {90.0, 0.0}},
 };
 
 }  // namespace
 
 ThermalLimits thermal_limits(const Chip& chip) noexcept {
-  for (const Row& row : kRows) {
+  for (const ThermalRow& row : kThermalRows) {
     if (!chip.user_defined && chip.id.starts_with(row.id)) return row.limits;
   }
   return {};

@@ -84,7 +84,7 @@ FlopCount litgpt(const ModelShape& model, const Work& work, const Switches& reso
   return count;
 }
 
-const std::array<Convention, 2> kRows{{
+const std::array<Convention, 2> kCalculatorsRows{{
     {.id = "cookbook",
      .title = "EleutherAI cookbook's calc_transformer_flops",
      .formula = "3 L [2h^2 (1 + 2K/H) + 4 h s + 2h^2 + 8g h^2] + 2 h V + 4h; checkpointed: 4 for 3",
@@ -108,6 +108,6 @@ const std::array<Convention, 2> kRows{{
 
 }  // namespace
 
-std::span<const Convention> calculator_rows() noexcept { return kRows; }
+std::span<const Convention> calculator_rows() noexcept { return kCalculatorsRows; }
 
 }  // namespace mfu

@@ -14,7 +14,7 @@ FlopCount count(const ModelShape& model, const Work& work, const Switches& resol
 constexpr std::string_view kLeavesOut =
     "embedding look-up, norms, softmax, rotary embedding, activations, optimizer";
 
-const std::array<Convention, 3> kRows{{
+const std::array<Convention, 3> kExactRows{{
     {.id = "exact-full",
      .title = "every matrix multiplication, attention over the whole sequence",
      .formula = "6 [sum over layers (attention + MLP weights) + h V] + 6 sum over layers W s, "
@@ -48,6 +48,6 @@ const std::array<Convention, 3> kRows{{
 
 }  // namespace
 
-std::span<const Convention> exact_rows() noexcept { return kRows; }
+std::span<const Convention> exact_rows() noexcept { return kExactRows; }
 
 }  // namespace mfu

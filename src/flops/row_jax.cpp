@@ -27,7 +27,7 @@ FlopCount levanter(const ModelShape& model, const Work& work, const Switches& re
                      {.heads_fill_hidden = true, .softmax = true, .skips_mtp = true});
 }
 
-const std::array<Convention, 3> kRows{{
+const std::array<Convention, 3> kJaxRows{{
     {.id = "maxtext",
      .title = "MaxText's TFLOP/s per device",
      .formula =
@@ -63,6 +63,6 @@ const std::array<Convention, 3> kRows{{
 
 }  // namespace
 
-std::span<const Convention> jax_rows() noexcept { return kRows; }
+std::span<const Convention> jax_rows() noexcept { return kJaxRows; }
 
 }  // namespace mfu

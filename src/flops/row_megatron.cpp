@@ -42,7 +42,7 @@ FlopCount megatron_deepspeed(const ModelShape& model, const Work& work, const Sw
 
 const Switches kSquares{{}, {}, {}, RecomputeCount::none, {}};
 
-const std::array<Convention, 4> kRows{{
+const std::array<Convention, 4> kMegatronRows{{
     {.id = "megatron-lm",
      .title = "Megatron-LM's throughput line",
      .formula = "exact count, attention halved, no router, no window; MTP depth: a layer, "
@@ -92,6 +92,6 @@ const std::array<Convention, 4> kRows{{
 
 }  // namespace
 
-std::span<const Convention> megatron_rows() noexcept { return kRows; }
+std::span<const Convention> megatron_rows() noexcept { return kMegatronRows; }
 
 }  // namespace mfu

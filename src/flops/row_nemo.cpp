@@ -31,7 +31,7 @@ FlopCount nemo(const ModelShape& model, const Work& work, const Switches& resolv
   return exact_count(model, work, switches, rules);
 }
 
-const std::array<Convention, 2> kRows{{
+const std::array<Convention, 2> kNemoRows{{
     {.id = "nemo-24.07",
      .title = "NeMo's performance tables of 24.07",
      .formula = "exact count, full attention, no router, no window",
@@ -57,6 +57,6 @@ const std::array<Convention, 2> kRows{{
 
 }  // namespace
 
-std::span<const Convention> nemo_rows() noexcept { return kRows; }
+std::span<const Convention> nemo_rows() noexcept { return kNemoRows; }
 
 }  // namespace mfu

@@ -42,7 +42,7 @@ FlopCount lingua(const ModelShape& model, const Work& work, const Switches& reso
   return count;
 }
 
-const std::array<Convention, 3> kRows{{
+const std::array<Convention, 3> kOlmoRows{{
     {.id = "olmo",
      .title = "OLMo's MFU (version 1)",
      .formula = "2 (N - embeddings) + 4 L h s forward, 4N + 8 L h s backward",
@@ -75,6 +75,6 @@ const std::array<Convention, 3> kRows{{
 
 }  // namespace
 
-std::span<const Convention> olmo_rows() noexcept { return kRows; }
+std::span<const Convention> olmo_rows() noexcept { return kOlmoRows; }
 
 }  // namespace mfu

@@ -79,9 +79,9 @@ FlopCount bigscience(const ModelShape& model, const Work& work, const Switches& 
 
 const Switches kParamsOnly{{}, {}, {}, RecomputeCount::none, Trainable::all};
 const Switches kFullRecompute{{}, {}, {}, RecomputeCount::full, {}};
-const Switches kSquares{{}, {}, {}, RecomputeCount::none, {}};
+const Switches kPaperSquares{{}, {}, {}, RecomputeCount::none, {}};
 
-const std::array<Convention, 6> kRows{{
+const std::array<Convention, 6> kPapersRows{{
     {.id = "palm",
      .title = "PaLM: MFU as it was defined",
      .formula = "6N + 12 L H Q T; recomputed: 7.5N + 16 L H Q T (palm), 6N + 16 L H Q T "
@@ -130,7 +130,7 @@ const std::array<Convention, 6> kRows{{
          "as printed adds three forward passes of the attention core, not one",
      .source = "Korthikanti et al. 2022, arXiv:2205.05198, appendix A",
      .date = "2022-05",
-     .defaults = kSquares,
+     .defaults = kPaperSquares,
      .count = korthikanti},
     {.id = "bigscience-2021",
      .title = "BigScience's first estimate: a hardware count",
@@ -147,6 +147,6 @@ const std::array<Convention, 6> kRows{{
 
 }  // namespace
 
-std::span<const Convention> paper_rows() noexcept { return kRows; }
+std::span<const Convention> paper_rows() noexcept { return kPapersRows; }
 
 }  // namespace mfu

@@ -52,7 +52,7 @@ FlopCount hf_trainer(const ModelShape& model, const Work& work, const Switches& 
   return count;
 }
 
-const std::array<Convention, 7> kRows{{
+const std::array<Convention, 7> kPytorchRows{{
     {.id = "nanogpt",
      .title = "nanoGPT's estimate_mfu",
      .formula = "6 (N - learned positions) + 12 L H Q T",
@@ -127,6 +127,6 @@ const std::array<Convention, 7> kRows{{
 
 }  // namespace
 
-std::span<const Convention> pytorch_rows() noexcept { return kRows; }
+std::span<const Convention> pytorch_rows() noexcept { return kPytorchRows; }
 
 }  // namespace mfu

@@ -10,7 +10,6 @@ namespace mfu {
 
 namespace {
 
-bool digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
 bool letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool of_a_name(char c) noexcept {
   return digit(c) || letter(c) || c == '.' || c == '-' || c == '_';

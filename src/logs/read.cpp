@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/nearest.hpp"
-#include "logs/columns.hpp"
 #include "logs/needles.hpp"
 #include "logs/registry.hpp"
+#include "logs/tables/columns.hpp"
 
 namespace mfu {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "logs/columns.hpp"
+#include "logs/tables/columns.hpp"
 
 namespace mfu {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/robust.hpp"
+#include "statistics/robust.hpp"
 
 namespace mfu {
 

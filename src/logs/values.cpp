@@ -8,8 +8,6 @@ namespace mfu {
 
 namespace {
 
-bool digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
-
 std::int64_t days_from_civil(std::int64_t year, int month, int day) noexcept {
   // Howard Hinnant's algorithm: years start in March.
   year -= month <= 2 ? 1 : 0;

@@ -8,6 +8,8 @@
 
 namespace mfu {
 
+inline bool digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
+
 // A cursor over the text of one line.
 class LogText {
  public:

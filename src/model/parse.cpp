@@ -16,14 +16,14 @@ bool any_key(const nlohmann::json& object, std::initializer_list<std::string_vie
   });
 }
 
-bool is_object_of_ours(const nlohmann::json& json) {
-  return any_key(json, {"layers", "hidden", "heads", "vocab", "pattern"});
+bool is_object_of_ours(const nlohmann::json& object) {
+  return any_key(object, {"layers", "hidden", "heads", "vocab", "pattern"});
 }
 
-bool is_config(const nlohmann::json& json) {
-  return any_key(json, {"model_type", "architectures", "num_hidden_layers", "n_layer", "n_layers",
-                        "num_layers", "hidden_size", "n_embd", "d_model", "dim", "text_config",
-                        "llm_config", "language_config"});
+bool is_config(const nlohmann::json& object) {
+  return any_key(object, {"model_type", "architectures", "num_hidden_layers", "n_layer", "n_layers",
+                          "num_layers", "hidden_size", "n_embd", "d_model", "dim", "text_config",
+                          "llm_config", "language_config"});
 }
 
 // "8.03 B"

@@ -27,7 +27,7 @@ constexpr std::string_view kBloom1b7[] = {"bloom-1.7b"};
 constexpr std::string_view kBloom7b1[] = {"bloom-7.1b"};
 constexpr std::string_view kMtNlg[] = {"megatron-turing-nlg-530b", "mt-nlg"};
 
-constexpr PresetRow kRows[] = {
+constexpr PresetRow kGptRows[] = {
     {.name = "gpt2",
      .family = "gpt2",
      .core = {12, 768, 3072, 12, 12, 64, 50257},
@@ -247,6 +247,6 @@ constexpr PresetRow kRows[] = {
 
 }  // namespace
 
-std::span<const PresetRow> gpt_presets() noexcept { return kRows; }
+std::span<const PresetRow> gpt_presets() noexcept { return kGptRows; }
 
 }  // namespace mfu

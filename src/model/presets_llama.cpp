@@ -24,7 +24,7 @@ constexpr std::string_view kNemo[] = {"mistral-nemo-12b", "mistral-nemo-2407"};
 constexpr std::string_view kLlama405b[] = {"llama-3-405b"};
 constexpr std::string_view kTiny[] = {"tinyllama"};
 
-constexpr PresetRow kRows[] = {
+constexpr PresetRow kLlamaRows[] = {
     {.name = "llama-1-7b",
      .family = "llama",
      .core = {32, 4096, 11008, 32, 32, 128, 32000},
@@ -184,6 +184,6 @@ constexpr PresetRow kRows[] = {
 
 }  // namespace
 
-std::span<const PresetRow> llama_presets() noexcept { return kRows; }
+std::span<const PresetRow> llama_presets() noexcept { return kLlamaRows; }
 
 }  // namespace mfu

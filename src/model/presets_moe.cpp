@@ -5,7 +5,7 @@ namespace mfu {
 namespace {
 
 constexpr std::string_view kMixtral = "Jiang 2024 (arXiv:2401.04088) and its config.json";
-constexpr std::string_view kQwen3 = "Qwen 2025 (arXiv:2505.09388) table 2 and its config.json";
+constexpr std::string_view kQwen3Moe = "Qwen 2025 (arXiv:2505.09388) table 2 and its config.json";
 constexpr std::string_view kV2 = "DeepSeek 2024 (arXiv:2405.04434) and its config.json";
 constexpr std::string_view kV3 = "DeepSeek 2024 (arXiv:2412.19437) and its config.json";
 constexpr std::string_view kGptOss = "OpenAI 2025 (arXiv:2508.10925) and its config.json";
@@ -33,7 +33,7 @@ constexpr std::string_view kSuper[] = {"nemotron-3-super-120b-a12b"};
 constexpr std::string_view kUltra[] = {"nemotron-3-ultra-550b-a55b"};
 constexpr std::string_view kOlmoe[] = {"olmoe"};
 
-constexpr PresetRow kRows[] = {
+constexpr PresetRow kMoeRows[] = {
     {.name = "mixtral-8x7b",
      .family = "mixtral",
      .core = {32, 4096, 14336, 32, 8, 128, 32000},
@@ -49,13 +49,13 @@ constexpr PresetRow kRows[] = {
     {.name = "qwen3-30b-a3b",
      .family = "qwen3_moe",
      .core = {48, 2048, 6144, 32, 4, 128, 151936},
-     .source = kQwen3,
+     .source = kQwen3Moe,
      .aliases = kQwen30b,
      .moe = {128, 8, 768}},
     {.name = "qwen3-235b-a22b",
      .family = "qwen3_moe",
      .core = {94, 4096, 12288, 64, 4, 128, 151936},
-     .source = kQwen3,
+     .source = kQwen3Moe,
      .aliases = kQwen235b,
      .moe = {128, 8, 1536}},
     {.name = "olmoe-1b-7b",
@@ -137,6 +137,6 @@ constexpr PresetRow kRows[] = {
 
 }  // namespace
 
-std::span<const PresetRow> moe_presets() noexcept { return kRows; }
+std::span<const PresetRow> moe_presets() noexcept { return kMoeRows; }
 
 }  // namespace mfu

@@ -15,7 +15,7 @@ constexpr std::string_view kPhi3 = "Abdin 2024 (arXiv:2404.14219) and its config
 
 constexpr std::string_view kPhi3Names[] = {"phi-3-mini-3.8b", "phi-3-mini-4k"};
 
-constexpr PresetRow kRows[] = {
+constexpr PresetRow kOpenRows[] = {
     {.name = "gemma-2b",
      .family = "gemma",
      .core = {18, 2048, 16384, 8, 1, 256, 256000},
@@ -118,6 +118,6 @@ constexpr PresetRow kRows[] = {
 
 }  // namespace
 
-std::span<const PresetRow> open_presets() noexcept { return kRows; }
+std::span<const PresetRow> open_presets() noexcept { return kOpenRows; }
 
 }  // namespace mfu

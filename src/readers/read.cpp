@@ -9,10 +9,10 @@
 
 #include "readers/input_files.hpp"
 #include "readers/reader.hpp"
-#include "readers/timeline_run.hpp"
-#include "readers/trace_set.hpp"
-#include "traces/nsight.hpp"
-#include "traces/timeline.hpp"
+#include "readers/run/timeline_run.hpp"
+#include "readers/traces/trace_set.hpp"
+#include "traces/nsight/nsight.hpp"
+#include "traces/timeline/timeline.hpp"
 
 namespace mfu {
 

@@ -12,7 +12,7 @@
 #include "base/bytes.hpp"
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
-#include "readers/run_header.hpp"
+#include "readers/run/header.hpp"
 #include "timings/builder.hpp"
 
 namespace mfu {

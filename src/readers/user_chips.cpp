@@ -41,7 +41,7 @@ std::uint64_t UserChips::bytes() const noexcept { return owned_->bytes; }
 
 namespace {
 
-constexpr std::string_view kSchema = "mfu.chips/1";
+constexpr std::string_view kChipsSchema = "mfu.chips/1";
 constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
 // Ids and aliases: each is held against every built-in row.
 constexpr std::size_t kMostNames = 1024;
@@ -102,9 +102,9 @@ class ChipsReader {
       if (key == "schema") {
         schema = true;
         const std::string named = text("schema");
-        if (named != kSchema) {
+        if (named != kChipsSchema) {
           throw Error(ErrorKind::unsupported, "the schema is '" + named.substr(0, 80) + "'",
-                      cursor_.place(), "this version reads " + std::string(kSchema));
+                      cursor_.place(), "this version reads " + std::string(kChipsSchema));
         }
       } else {
         chips = true;

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 9> kSetup{
     "convention", "verdict", "format", "fingerprint"};
 
 // Names come from files: a cell that a spreadsheet would take for a formula gets an apostrophe.
-std::string cell(std::string_view text) {
+std::string csv_cell(std::string_view text) {
   std::string clean = printable(text);
   if (!clean.empty() && std::string_view("=+-@").find(clean.front()) != std::string_view::npos) {
     clean.insert(clean.begin(), '\'');
@@ -54,11 +54,12 @@ std::string records(const HistorySection& section) {
   };
   for (const HistorySeries& series : section.series) {
     for (const HistoryEntry& entry : series.entries) {
-      out += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", cell(entry.job), cell(entry.label),
-          cell(entry.time), cell(entry.command), number(entry.mfu), number(entry.step_seconds),
-          number(entry.tokens_per_second), number(entry.tokens_per_step), number(entry.gpus),
-          cell(entry.model), cell(entry.chip), cell(entry.verdict), cell(entry.fingerprint));
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(entry.job),
+                         csv_cell(entry.label), csv_cell(entry.time), csv_cell(entry.command),
+                         number(entry.mfu), number(entry.step_seconds),
+                         number(entry.tokens_per_second), number(entry.tokens_per_step),
+                         number(entry.gpus), csv_cell(entry.model), csv_cell(entry.chip),
+                         csv_cell(entry.verdict), csv_cell(entry.fingerprint));
     }
   }
   return out;
@@ -71,9 +72,9 @@ std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
   if (report.command == "history" && report.history) return records(*report.history);
   const Gist gist = gist_of(report, "csv");
   std::string header = "command,input";
-  std::string row = cell(report.command) + "," + cell(main_input(report));
+  std::string row = csv_cell(report.command) + "," + csv_cell(main_input(report));
   header += ",status";
-  row += "," + cell(gist.status);
+  row += "," + csv_cell(gist.status);
   for (const std::string_view id : kFigures) {
     header += fmt::format(",{}", id);
     const Figure* figure = gist.find(id);
@@ -82,7 +83,7 @@ std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
   }
   for (const std::string_view id : kSetup) {
     header += fmt::format(",{}", id);
-    row += "," + cell(gist.setup_text(id));
+    row += "," + csv_cell(gist.setup_text(id));
   }
   std::size_t failed = 0;
   for (const Gate& gate : report.gates) failed += gate.passed ? 0U : 1U;

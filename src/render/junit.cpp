@@ -9,7 +9,7 @@ namespace mfu::render {
 namespace {
 
 // XML 1.0 has no control characters at all, not even as references: printable() takes them out.
-std::string escaped(std::string_view text) {
+std::string xml_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
@@ -53,25 +53,25 @@ std::string render_junit(const Report& report, const RenderStyle& /*style*/) {
       "tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\" time=\"0\"", cases, failed);
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   out += fmt::format("<testsuites name=\"mfu\" {}>\n", counts);
-  out += fmt::format("  <testsuite name=\"{}\" {}>\n    <properties>\n", escaped(suite), counts);
+  out += fmt::format("  <testsuite name=\"{}\" {}>\n    <properties>\n", xml_text(suite), counts);
   for (const Figure& figure : gist.figures) {
-    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(figure.id),
+    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", xml_text(figure.id),
                        figure.value);
   }
   for (const Fact& fact : gist.setup) {
-    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(fact.id),
-                       escaped(fact.text));
+    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", xml_text(fact.id),
+                       xml_text(fact.text));
   }
   out += "    </properties>\n";
   const std::string group = "mfu." + report.command;
   if (report.gates.empty()) {
     out += fmt::format("    <testcase classname=\"{}\" name=\"answered\" time=\"0\"/>\n",
-                       escaped(group));
+                       xml_text(group));
   }
   for (const Gate& gate : report.gates) {
     const std::string head =
-        fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", escaped(group),
-                    escaped(fmt::format("--{} {}", gate.id, gate.limit)));
+        fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", xml_text(group),
+                    xml_text(fmt::format("--{} {}", gate.id, gate.limit)));
     if (gate.passed) {
       out += head + "/>\n";
       continue;
@@ -79,10 +79,10 @@ std::string render_junit(const Report& report, const RenderStyle& /*style*/) {
     out += fmt::format(
         "{}>\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n"
         "    </testcase>\n",
-        head, escaped(gate.id), escaped(gate.value_text), escaped(gist.answer));
+        head, xml_text(gate.id), xml_text(gate.value_text), xml_text(gist.answer));
   }
   out += fmt::format("    <system-out>{}</system-out>\n  </testsuite>\n</testsuites>\n",
-                     escaped(gist.answer));
+                     xml_text(gist.answer));
   return out;
 }
 

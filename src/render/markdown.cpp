@@ -20,7 +20,7 @@ bool ends_with_www(std::string_view text) {
 }
 
 // Names come from files: none of it is markup, a mention or a link.
-std::string escaped(std::string_view text) {
+std::string markdown_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
@@ -67,7 +67,7 @@ std::string escaped(std::string_view text) {
 }
 
 void row(std::string& out, std::string_view left, std::string_view right) {
-  out += fmt::format("| {} | {} |\n", escaped(left), escaped(right));
+  out += fmt::format("| {} | {} |\n", markdown_text(left), markdown_text(right));
 }
 
 // Where the step goes. As on the screen, what is shown adds up to what is shown.
@@ -96,8 +96,8 @@ void records(std::string& out, const HistorySection& section) {
   out += "| job | record | |\n|---|---|---|\n";
   for (std::size_t i = 0; i < section.series.size(); ++i) {
     for (const HistorySection::EntryText& entry : section.texts[i].entries) {
-      out += fmt::format("| {} | {} | {} |\n", escaped(section.series[i].job), escaped(entry.name),
-                         escaped(entry.text));
+      out += fmt::format("| {} | {} | {} |\n", markdown_text(section.series[i].job),
+                         markdown_text(entry.name), markdown_text(entry.text));
     }
   }
   out += '\n';
@@ -106,9 +106,9 @@ void records(std::string& out, const HistorySection& section) {
 // What traces or a replayed schedule show beside the verdict.
 void block(std::string& out, const std::string& title,
            const std::vector<TraceSection::Line>& lines) {
-  out += fmt::format("**{}**\n\n", escaped(title));
+  out += fmt::format("**{}**\n\n", markdown_text(title));
   for (const TraceSection::Line& line : lines) {
-    out += fmt::format("- {}: {}\n", escaped(line.label), escaped(line.text));
+    out += fmt::format("- {}: {}\n", markdown_text(line.label), markdown_text(line.text));
   }
   out += '\n';
 }
@@ -124,18 +124,19 @@ std::string code(std::string_view text) {
 std::string render_markdown(const Report& report, const RenderStyle& /*style*/) {
   const Gist gist = gist_of(report, "markdown");
   std::string out =
-      fmt::format("### mfu {}: {}\n\n", escaped(report.command), escaped(gist.answer));
+      fmt::format("### mfu {}: {}\n\n", markdown_text(report.command), markdown_text(gist.answer));
   for (const Gate& gate : report.gates) {
-    out += fmt::format("- {} {}\n", gate.passed ? "passed:" : "**FAILED:**",
-                       escaped(fmt::format("--{} {}, {}", gate.id, gate.limit, gate.value_text)));
+    out += fmt::format(
+        "- {} {}\n", gate.passed ? "passed:" : "**FAILED:**",
+        markdown_text(fmt::format("--{} {}, {}", gate.id, gate.limit, gate.value_text)));
   }
   if (!report.gates.empty()) out += '\n';
-  if (!gist.missing.empty()) out += escaped(gist.missing) + "\n\n";
+  if (!gist.missing.empty()) out += markdown_text(gist.missing) + "\n\n";
   if (!gist.impossible_because.empty()) {
     out += "No GPU does more than its peak. What would explain it, likeliest first:\n\n";
     int number = 0;
     for (const std::string& line : gist.impossible_because) {
-      out += fmt::format("{}. {}\n", ++number, escaped(line));
+      out += fmt::format("{}. {}\n", ++number, markdown_text(line));
     }
     out += '\n';
   }
@@ -145,7 +146,7 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
   if (report.command == "history" && report.history) records(out, *report.history);
   if (report.diagnose) parts(out, *report.diagnose);
   for (const Fact& remark : gist.remarks) {
-    out += fmt::format("- {}: {}\n", escaped(remark.label), escaped(remark.text));
+    out += fmt::format("- {}: {}\n", markdown_text(remark.label), markdown_text(remark.text));
   }
   if (!gist.remarks.empty()) out += '\n';
   if (report.diagnose && report.diagnose->trace) {
@@ -160,10 +161,10 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
   }
   std::string notes;
   for (const Note& note : report.notes) {
-    if (note.severity != Severity::info) notes += "- " + escaped(note.text) + "\n";
+    if (note.severity != Severity::info) notes += "- " + markdown_text(note.text) + "\n";
   }
   if (!notes.empty()) out += "Notes:\n\n" + notes + "\n";
-  out += fmt::format("mfu {}\n", escaped(report.tool_version));
+  out += fmt::format("mfu {}\n", markdown_text(report.tool_version));
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace mfu::render {
 namespace {
 
 // Cells hold words and numbers of ours, but names come from the user.
-std::string cell(std::string_view text) {
+std::string markdown_cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '<') {
@@ -94,8 +94,8 @@ Gist plan_gist(const PlanSection& section) {
 std::string plan_markdown(const PlanSection& section) {
   std::string out;
   for (const PlanTable& table : section.tables) {
-    out += fmt::format("#### {}\n\n| |", cell(table.title));
-    for (const std::string& head : table.heads) out += fmt::format(" {} |", cell(head));
+    out += fmt::format("#### {}\n\n| |", markdown_cell(table.title));
+    for (const std::string& head : table.heads) out += fmt::format(" {} |", markdown_cell(head));
     out += "\n|---|";
     for (std::size_t i = 0; i < table.heads.size(); ++i) out += "---:|";
     out += '\n';
@@ -103,16 +103,18 @@ std::string plan_markdown(const PlanSection& section) {
       out += '|';
       for (std::size_t i = 0; i < row.cells.size(); ++i) {
         const bool own = i == 0 && row.own;
-        out += fmt::format(" {}{}{} |", own ? "**" : "", cell(row.cells[i]), own ? "**" : "");
+        out +=
+            fmt::format(" {}{}{} |", own ? "**" : "", markdown_cell(row.cells[i]), own ? "**" : "");
       }
       out += '\n';
     }
     out += '\n';
-    for (const std::string& remark : table.remarks) out += fmt::format("{}\n\n", cell(remark));
+    for (const std::string& remark : table.remarks)
+      out += fmt::format("{}\n\n", markdown_cell(remark));
   }
   if (!section.left_out.empty()) out += "Left out:\n\n";
   for (const PlanLine& line : section.left_out) {
-    out += fmt::format("- {}: {}\n", cell(line.label), cell(line.text));
+    out += fmt::format("- {}: {}\n", markdown_cell(line.label), markdown_cell(line.text));
   }
   return out.empty() ? out : out + "\n";
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "report/run_flags.hpp"
+#include "report/diagnose/run_flags.hpp"
 
 namespace mfu {
 namespace {

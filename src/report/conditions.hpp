@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mfu/analyze.hpp"
+#include "mfu/diagnose.hpp"
 #include "mfu/timings.hpp"
 
 namespace mfu {

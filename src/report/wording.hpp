@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mfu/analyze.hpp"
+#include "mfu/diagnose.hpp"
 #include "report/conditions.hpp"
 
 namespace mfu {

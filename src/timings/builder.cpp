@@ -12,7 +12,6 @@ namespace mfu {
 
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 // What rounding to microseconds in a recorder can add up to.
 constexpr double kRoundingSeconds = 2e-6;
 constexpr double kGroupTolerance = 0.02;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@
 #include "mfu/timings.hpp"
 
 namespace mfu {
+
+// A value that was not recorded.
+inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // The first eight are seconds and become columns; the next four are a rank's telemetry. Ids from
 // kFixedSeries on are kinds of comm_by_group, in the order in which they were met.

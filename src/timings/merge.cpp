@@ -11,8 +11,6 @@ namespace mfu {
 
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
 bool same_value(double a, double b) noexcept { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 double value_at(const RankRecord& record, std::size_t id, std::size_t index) {

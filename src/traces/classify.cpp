@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "traces/text.hpp"
+
 namespace mfu::traces {
 
 namespace {
@@ -52,10 +54,6 @@ class Words {
   std::string text_;
   std::vector<bool> starts_;
 };
-
-bool contains(std::string_view text, std::string_view part) noexcept {
-  return text.find(part) != std::string_view::npos;
-}
 
 // Parts of folded names that only communication libraries have.
 constexpr std::string_view kLibraries[] = {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "faults/accuracy.hpp"
-#include "faults/scenario.hpp"
-#include "faults/showcase.hpp"
-#include "faults/write.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scenarios/showcase.hpp"
+#include "faults/scoring/accuracy.hpp"
+#include "faults/written/write.hpp"
 
 namespace {
 

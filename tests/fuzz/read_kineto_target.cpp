@@ -9,7 +9,7 @@
 
 #include "fuzz/told_trace.hpp"
 #include "mfu/error.hpp"
-#include "traces/kineto.hpp"
+#include "traces/kineto/kineto.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "fuzz/told_trace.hpp"
 #include "mfu/error.hpp"
-#include "traces/nsight.hpp"
+#include "traces/nsight/nsight.hpp"
 
 namespace {
 

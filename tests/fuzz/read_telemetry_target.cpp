@@ -10,7 +10,7 @@
 #include "fuzz/text_input.hpp"
 #include "mfu/error.hpp"
 #include "mfu/telemetry.hpp"
-#include "readers/telemetry_format.hpp"
+#include "readers/telemetry/format.hpp"
 
 namespace {
 

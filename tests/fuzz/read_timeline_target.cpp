@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "mfu/error.hpp"
-#include "traces/replay.hpp"
-#include "traces/timeline.hpp"
-#include "traces/timeline_groups.hpp"
-#include "traces/timeline_split.hpp"
+#include "traces/timeline/groups.hpp"
+#include "traces/timeline/replay.hpp"
+#include "traces/timeline/split.hpp"
+#include "traces/timeline/timeline.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/robust.hpp"
+#include "statistics/robust.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

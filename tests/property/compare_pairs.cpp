@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "../catch.hpp"
-#include "base/robust.hpp"
-#include "faults/pairs.hpp"
+#include "catch.hpp"
+#include "faults/scenarios/pairs.hpp"
+#include "statistics/robust.hpp"
 
 namespace {
 

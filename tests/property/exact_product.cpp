@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "../catch.hpp"
-#include "base/robust.hpp"
-#include "faults/accuracy.hpp"
-#include "faults/scenario.hpp"
+#include "catch.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scoring/accuracy.hpp"
+#include "statistics/robust.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
-#include "../catch.hpp"
-#include "faults/accuracy.hpp"
-#include "faults/scenario.hpp"
+#include "catch.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scoring/accuracy.hpp"
 
 namespace {
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "../catch.hpp"
-#include "base/robust.hpp"
-#include "faults/accuracy.hpp"
-#include "faults/reshape.hpp"
-#include "faults/scenario.hpp"
-#include "faults/score.hpp"
+#include "catch.hpp"
+#include "faults/job/reshape.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scoring/accuracy.hpp"
+#include "faults/scoring/score.hpp"
+#include "statistics/robust.hpp"
 
 namespace {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../catch.hpp"
-#include "faults/accuracy.hpp"
-#include "faults/scenario.hpp"
-#include "faults/showcase.hpp"
+#include "catch.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scenarios/showcase.hpp"
+#include "faults/scoring/accuracy.hpp"
 
 namespace {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "../catch.hpp"
-#include "faults/accuracy.hpp"
-#include "faults/scenario.hpp"
-#include "faults/write.hpp"
+#include "catch.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scoring/accuracy.hpp"
+#include "faults/written/write.hpp"
 #include "mfu/read.hpp"
 
 namespace {

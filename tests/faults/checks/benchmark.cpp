@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <vector>
 
-#include "../../catch.hpp"
-#include "faults/accuracy.hpp"
-#include "faults/scenario.hpp"
-#include "faults/tally.hpp"
+#include "catch.hpp"
+#include "faults/scenarios/scenario.hpp"
+#include "faults/scoring/accuracy.hpp"
+#include "faults/scoring/tally.hpp"
 
 namespace {
 

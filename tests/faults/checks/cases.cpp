@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "../../catch.hpp"
-#include "faults/score.hpp"
-#include "faults/spec.hpp"
+#include "catch.hpp"
+#include "faults/job/spec.hpp"
+#include "faults/scoring/score.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "../../catch.hpp"
-#include "base/robust.hpp"
-#include "mfu/analyze.hpp"
+#include "catch.hpp"
+#include "mfu/diagnose.hpp"
+#include "statistics/robust.hpp"
 
 namespace {
 

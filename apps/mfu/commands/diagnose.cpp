@@ -1,0 +1,212 @@
+// mfu diagnose FILE...: one run, where its time goes and whose fault it is.
+#include "mfu/diagnose.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "commands/worth_options.hpp"
+#include "inputs/diagnosed_run.hpp"
+#include "inputs/rank_log.hpp"
+#include "inputs/read_inputs.hpp"
+#include "inputs/run_overrides.hpp"
+#include "inputs/telemetry_source.hpp"
+#include "mfu/quantity.hpp"
+#include "mfu/read.hpp"
+#include "mfu/render.hpp"
+#include "mfu/report.hpp"
+#include "mfu/version.hpp"
+#include "options.hpp"
+#include "outputs/against_history.hpp"
+#include "outputs/publish.hpp"
+#include "report/measure/references.hpp"
+
+namespace mfu::app {
+namespace {
+
+struct DiagnoseText {
+  std::vector<std::string> files, telemetry;
+  OutputText output;
+  SelectionText selection;
+  AnalysisText analysis;
+  OverrideText overrides;
+  WorthText worth;
+  GateText gates;
+  AgainstText against;
+  std::string max_regression;
+  std::string threads;
+  bool verbose = false;
+};
+
+// Talk for -v: what is done, and how long it takes.
+class Progress {
+ public:
+  explicit Progress(bool verbose)
+      : log_("mfu", std::make_shared<spdlog::sinks::stderr_sink_st>()),
+        started_(std::chrono::steady_clock::now()) {
+    log_.set_pattern("mfu: %v");
+    log_.set_level(verbose ? spdlog::level::info : spdlog::level::off);
+  }
+  void done(const std::string& what) {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started_;
+    log_.info("{:8.3f} s  {}", seconds.count(), what);
+  }
+
+ private:
+  spdlog::logger log_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+Judged judged_of(const DiagnoseSection& section) {
+  const Headline& headline = section.diagnosis.headline;
+  return {headline.mfu, section.hfu, headline.impossible, section.mfu_missing,
+          section.impossible_because};
+}
+
+Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
+  const auto listed = [&](Family family) {
+    return std::find(limits.fail_on.begin(), limits.fail_on.end(), family) != limits.fail_on.end();
+  };
+  bool failed = listed(verdict.family);
+  if (verdict.family == Family::mixed) {
+    failed = failed || std::any_of(verdict.families.begin(), verdict.families.end(), listed);
+  }
+  return {"fail-on", limits.fail_on_text, std::nullopt, std::string(to_string(verdict.family)),
+          !failed};
+}
+
+// The answer where a log has scores alone. A gate on the MFU cannot be judged by them.
+int publish_scores(const HealthyScores& healthy, const GateLimits& limits, const Notes& notes,
+                   std::vector<OutputTarget>& targets, bool verbose) {
+  if (limits.min_mfu) throw Error(healthy);
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "diagnose";
+  report.inputs = healthy.inputs;
+  report.notes = notes.all();
+  report.scores = healthy.section;
+  if (limits.strict) refuse_if_strict(report.notes, {}, "the scores are judged all the same");
+  if (!limits.fail_on.empty()) {
+    Verdict verdict;
+    verdict.family = Family::healthy;
+    report.gates.push_back(judge_fail_on(limits, verdict));
+  }
+  return publish(report, targets, verbose);
+}
+
+int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
+  Problems problems;
+  refuse_unknown_options(command, problems);
+  if (text.files.empty()) {
+    problems.add(Error(ErrorKind::usage, "no file to diagnose", {},
+                       "mfu diagnose run.json; '-' is standard input"));
+  }
+  RunRequest request;
+  request.selection = parse_selection(text.selection, problems);
+  request.options = parse_analysis(text.analysis, problems);
+  Notes notes;
+  std::vector<InputInfo> files;
+  request.overrides = parse_overrides(text.overrides, problems, notes, files);
+  request.options.user_chips = request.overrides.user_chips;
+  request.worth = parse_worth(text.worth, problems);
+  const unsigned threads = parse_threads(text.threads, problems);
+  const GateLimits limits = parse_gates(text.gates, problems);
+  const bool against = parse_against(text.against, problems);
+  std::optional<double> max_regression;
+  if (!text.max_regression.empty()) {
+    problems.attempt(
+        [&] { max_regression = parse_ratio(text.max_regression, "--max-regression"); });
+    if (!against) {
+      problems.add(Error(ErrorKind::usage, "held against what?", at("--max-regression"),
+                         "--against history --db FILE; mfu compare takes two runs"));
+    }
+  }
+  request.telemetry = parse_telemetry(text.telemetry, text.files, problems);
+  std::vector<std::string> read_files = text.files;
+  for (const TelemetryFile& file : request.telemetry) read_files.push_back(file.path);
+  refuse_to_overwrite(text.output, read_files, problems);
+  problems.throw_if_any();  // before any file is created
+  std::vector<OutputTarget> targets = open_outputs(text.output, problems);
+  problems.throw_if_any();
+
+  Progress progress(text.verbose);
+  ReadResult read;
+  try {
+    read = read_run_or_log(text.files, threads, notes);
+  } catch (const HealthyScores& healthy) {
+    return publish_scores(healthy, limits, notes, targets, text.verbose);
+  }
+  DiagnosedRun run = diagnose_run(std::move(read), request, notes,
+                                  [&](const std::string& what) { progress.done(what); });
+
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "diagnose";
+  report.inputs = std::move(run.inputs);
+  report.inputs.insert(report.inputs.end(), files.begin(), files.end());
+  report.diagnose = std::move(run.section);
+  report.diagnose->references = placed_among_references(*report.diagnose);
+  if (against) {
+    hold_against_history(text.against, side_of(*report.diagnose, text.files.front()),
+                         max_regression.has_value(), report, notes);
+  }
+  report.notes = notes.all();
+
+  // Before the notes: what they say is part of the refusal.
+  const Judged judged = judged_of(*report.diagnose);
+  if (limits.strict) refuse_if_strict(report.notes, judged, "the run is diagnosed all the same");
+  if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));
+  if (!limits.fail_on.empty()) {
+    report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
+  }
+  if (max_regression) {
+    report.gates.push_back(judge_history(*report.history, *max_regression, text.max_regression));
+  }
+  const int exit_code = publish(report, targets, text.verbose);
+  progress.done("written");
+  return exit_code;
+}
+
+}  // namespace
+
+std::function<int()> add_diagnose(CLI::App& parent) {
+  CLI::App* command =
+      parent.add_subcommand("diagnose", "Where the step's time goes, and whose fault it is");
+  const auto text = std::make_shared<DiagnoseText>();
+  command->add_option("FILE", text->files, "Traces (or folders), mfu.run/1, logs; '-': stdin")
+      ->type_name("");
+  add_output_options(*command, text->output);
+  add_gate_options(*command, text->gates);
+  add_against_options(*command, text->against);
+  command
+      ->add_option("--max-regression", text->max_regression, "Exit 1 when slower than usual by: 3%")
+      ->type_name("RATIO");
+  add_selection_options(*command, text->selection);
+  add_analysis_options(*command, text->analysis);
+  add_worth_options(*command, text->worth);
+  add_override_options(*command, text->overrides);
+  add_telemetry_option(*command, text->telemetry);
+  add_threads_option(*command, text->threads);
+  command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
+  command->allow_extras();
+  command->footer(
+      "Examples:\n"
+      "  mfu diagnose run.json\n"
+      "  mfu diagnose TRACE_DIR\n"
+      "  mfu diagnose rank*.jsonl --steps 21..500 --json\n"
+      "  mfu diagnose run.json --telemetry node*.csv node3=dmesg.log\n"
+      "  mfu diagnose run.json --min-mfu 40% --fail-on straggler,stall\n"
+      "  mfu diagnose run.json --price 2.5/h --tokens-left 2T\n"
+      "  mfu diagnose run.json.gz --out json:report.json --out text:report.txt");
+  return [command, text] { return run_diagnose(*command, *text); };
+}
+
+}  // namespace mfu::app

@@ -1,0 +1,34 @@
+#include "outputs/regression_gate.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "mfu/quantity.hpp"
+
+namespace mfu::app {
+
+Gate judge_regression(const Comparison& comparison, double limit, const std::string& limit_text) {
+  const Regression found = regression_of(comparison, limit);
+  Gate gate{"max-regression", limit_text, found.slowdown, "", !found.failed()};
+  std::string& text = gate.value_text;
+  text = fmt::format("{} {}", format_percent(std::fabs(found.slowdown), 2),
+                     found.slowdown >= 0 ? "slower" : "quicker");
+  if (!found.interval) {
+    text += "; no spread to tell it from noise";
+    return gate;
+  }
+  // The ends in the direction of the word: a minus is the other.
+  const bool slower = found.slowdown >= 0;
+  text += fmt::format(" (95 %: {:+.2f} to {:+.2f} %)",
+                      slower ? 100 * found.interval->lo : 0.0 - 100 * found.interval->hi,
+                      slower ? 100 * found.interval->hi : 0.0 - 100 * found.interval->lo);
+  if (found.beyond_limit && !found.certain) {
+    text += "; beyond the limit, but not told from noise";
+  } else if (!found.beyond_limit && found.slowdown > 0 && found.certain) {
+    text += "; within the limit";
+  }
+  return gate;
+}
+
+}  // namespace mfu::app

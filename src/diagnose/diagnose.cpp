@@ -1,0 +1,111 @@
+#include "mfu/diagnose.hpp"
+
+#include <cmath>
+
+#include "diagnose/devices/health.hpp"
+#include "diagnose/fit/factors.hpp"
+#include "diagnose/fit/setup.hpp"
+#include "diagnose/verdict.hpp"
+#include "diagnose/worth/end_state.hpp"
+#include "diagnose/worth/fix_chain.hpp"
+#include "diagnose/worth/placement.hpp"
+
+namespace mfu {
+
+namespace {
+
+using namespace diagnosis;
+
+constexpr double kBucketTolerance = 0.02;  // between a rank's step and the sum of its buckets
+constexpr double kStepSpread = 0.05;       // between the ranks' steps
+
+// The rules in the order in which their fixes are applied: single places first, then what all
+// share, then uneven work, last the kernels. A new rule is one function and one line here.
+using Rule = void (*)(RuleContext&);
+constexpr Rule kRules[] = {
+    find_local_compute,     find_slow_link,    find_local_stall,
+    find_microbatch_spread, find_common_stall, find_imbalance,
+    find_exposed_transfer,  find_slowdown,     find_low_efficiency,
+};
+
+void note_sums(const Job& job, Notes& notes) {
+  const RunTimings& run = job.run();
+  if (job.step_spread() > kStepSpread) {
+    notes.add("uneven-steps", Severity::info,
+              "the ranks' own step times differ by more than 5 %; the median rank's stands");
+  }
+  if (run.step.empty()) return;
+  std::int64_t off = 0;
+  std::string first;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      const double wall = job.raw(run.step, s)[r];
+      double sum = job.compute(s)[r] + job.comm(s)[r] + job.stall(s)[r];
+      if (!run.wait.empty()) sum += job.raw(run.wait, s)[r];
+      if (std::isnan(wall) || std::isnan(sum) || std::fabs(wall - sum) <= kBucketTolerance * wall) {
+        continue;
+      }
+      if (off++ == 0) {
+        first = "rank " + std::to_string(run.ranks[r].rank) + ", step " +
+                std::to_string(job.step_id(s));
+      }
+    }
+  }
+  if (off > 0) {
+    notes.add("unattributed-time", Severity::info,
+              "the buckets do not add up to the step within 2 %; the difference is shown as "
+              "unattributed",
+              Place{.what = first}, off);
+  }
+}
+
+}  // namespace
+
+Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes& notes) {
+  Diagnosis result;
+  result.setup = resolve_setup(run, options, notes);
+  result.target_efficiency = options.target_efficiency;
+  result.materiality = options.materiality;
+  result.communication_materiality = options.communication_materiality;
+  result.waits_in = run.waits_in;
+
+  Job job(run, notes);
+  if (options.drop_warmup) result.warmup_steps = job.drop_warmup(notes);
+  note_sums(job, notes);
+  result.setup.stages = job.stages();
+  for (std::size_t s = 0; s < job.steps(); ++s) result.steps_used.push_back(job.step_id(s));
+
+  PipelineForm form(job);
+  const Attribution attribution = attribute(job, form);
+  result.split = attribution.method;
+  if (attribution.waits_elsewhere) {
+    notes.add("waits-elsewhere", Severity::assumption,
+              run.waits_in == WaitsIn::comm ? "waits_in says comm, but the idle time is in stall: "
+                                              "the waits are read from stall"
+                                            : "waits_in says stall, but the idle time is in comm: "
+                                              "the waits are read from comm",
+              Place{.what = "waits_in"});
+  }
+  StepModel model(job, attribution, form);
+  RuleContext context{model, options, result.setup, result.steps_used, model.measured(), {}, {},
+                      {},    {},      0.0};
+  for (const Rule rule : kRules) rule(context);
+  price_alone(context);
+  add_health_evidence(context);
+  mark_what_is_gone(context);
+  count_from_onset(context);
+
+  Accounts accounts = account(model, result.setup);
+  result.factors = std::move(accounts.factors);
+  result.parts = std::move(accounts.parts);
+  result.terms = std::move(accounts.terms);
+  result.headline = accounts.headline;
+  judge(context, result);
+  result.placement = placement_of(job);
+  result.worth = worth_of_fixes(context, result.headline);
+  if (result.worth) result.end_state = end_state_of(context, result.headline);
+  result.health = survey(job, result.setup, result.findings);
+  return result;
+}
+
+}  // namespace mfu

@@ -1,0 +1,107 @@
+// Candidates: losses that the rules look for, each with what it costs in every step. A rule is one
+// function in one file (local_places.cpp, slow_link.cpp, whole_job.cpp, balance.cpp,
+// single_gpu.cpp); diagnose.cpp runs them in the order in which their fixes are applied.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "diagnose/explain/course.hpp"
+#include "diagnose/fit/model.hpp"
+#include "mfu/diagnose.hpp"
+
+namespace mfu::diagnosis {
+
+struct Candidate {
+  Finding finding;
+  std::vector<double> loss;  // [step] seconds that its fix alone would save
+  // The same for a single place, where the others are left as they are: what hides behind a slower
+  // one saves nothing alone. Empty: as `loss`.
+  std::vector<double> alone;
+  std::function<void(Scenario&)> mend;  // that, for places that can hide behind each other
+  double materiality = 0.05;            // share of the step from which it counts
+  std::vector<bool> on;                 // steps in which it acts, for the strata of the bootstrap
+  // Families that look alike in these data, this one's among them: a logical place that is exactly
+  // one physical place, transfer of groups that nobody told apart. Empty where it can be told.
+  std::vector<Family> alike;
+  // Puts it right in a scenario, where that cannot be done by taking `loss` off the step: fixes of
+  // the compute itself, which later fixes build upon. See fix_chain.hpp.
+  std::function<void(Scenario&)> fix;
+};
+
+// What a place takes longer than its peers.
+struct Excess {
+  Course course;
+  double on_s = 0.0;  // seconds a step, in the steps in which it is there
+};
+
+// Ranks that are all holders of some indices along an axis (replicas of experts, slices of a
+// context) and nothing else: what is slow there is work, not hardware.
+struct LogicalPlace {
+  Axis axis = Axis::dp;
+  std::vector<int> indices = {};  // ascending
+  std::string physical = {};      // the nodes or ranks that it fills exactly: the two look the same
+  std::vector<std::string> nodes = {};  // of `physical`, where it is nodes
+  Excess excess = {};
+};
+
+// Ranks of two speeds, with too many slow ones to be called outliers, and what they are.
+struct TwoSpeeds {
+  std::vector<std::size_t> slow;  // indices
+  double slow_s = 0.0;            // compute a step
+  double fast_s = 0.0;
+  bool devices_compared = false;  // and nothing is wrong with those of the slow ones
+  Excess excess = {};
+};
+
+// from - what, element by element.
+[[nodiscard]] std::vector<double> difference(std::span<const double> from,
+                                             std::span<const double> what);
+
+struct RuleContext {
+  StepModel& model;
+  const DiagnoseOptions& options;
+  const Setup& setup;
+  std::vector<std::int64_t> step_ids;
+  // What the local rules have found so far, put right: single places no longer drag the rest.
+  Scenario local_fixed;
+  std::vector<Candidate> found;
+  std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
+  std::optional<TwoSpeeds> two_speeds;      // uneven work or uneven devices: nothing tells which
+  std::vector<bool> uneven;                 // [rank] of those two; empty: neither
+  double spread_sigma = 0.0;                // log spread of a microbatch, where one was replayed
+
+  [[nodiscard]] const Job& job() const noexcept { return model.job(); }
+  [[nodiscard]] double mean_step() const noexcept { return job().mean_step(); }
+  // T - T_fixed for each step.
+  [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
+  // When a finding acts: persistence, period, and the id of the step of its onset.
+  void date(Finding& finding, const Course& course) const;
+  // A finding that is one event, `seconds` longer than usual in a step (index), where `rank`
+  // (index) made it: that rank's. Without a rank it stays the job's.
+  void tell_once(Finding& finding, std::size_t step, double seconds,
+                 std::optional<std::size_t> rank) const;
+};
+
+// Books own stalls that were found inside recorded idle time (see StallMeaning::shared): adds them
+// to the measured scenario and to local_fixed, and takes their seconds from where they were before.
+void book_own_stall(RuleContext& context, const RowEdit& stall);
+
+// What each single place would save alone, where there are several.
+void price_alone(RuleContext& context);
+
+// Rules. Each appends to context.found.
+void find_local_compute(RuleContext& context);
+void find_local_stall(RuleContext& context);
+void find_slow_link(RuleContext& context);
+void find_microbatch_spread(RuleContext& context);
+void find_common_stall(RuleContext& context);
+void find_imbalance(RuleContext& context);
+void find_exposed_transfer(RuleContext& context);
+void find_slowdown(RuleContext& context);
+void find_low_efficiency(RuleContext& context);
+
+}  // namespace mfu::diagnosis

@@ -1,0 +1,17 @@
+// Levels of compute over the whole run, seconds a step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "diagnose/explain/candidate.hpp"
+
+namespace mfu::diagnosis {
+
+// Mean over the steps of each rank's compute under a scenario.
+[[nodiscard]] std::vector<double> rank_means(RuleContext& context, const Scenario& scenario);
+
+// Mean of `row` (one value a rank) over the ranks of each stage; 0 for a stage without ranks.
+[[nodiscard]] std::vector<double> stage_means(const Job& job, std::span<const double> row);
+
+}  // namespace mfu::diagnosis

@@ -1,0 +1,326 @@
+// Rules on what all ranks have in common: stalls and exposed transfer. Each is split into its
+// bursts and its level, since a checkpoint and a slow input pipeline have different owners.
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "diagnose/explain/candidate.hpp"
+#include "statistics/robust.hpp"
+
+namespace mfu::diagnosis {
+
+namespace {
+
+constexpr double kJobBurstFloor = 0.05;   // of the step
+constexpr double kLeastJobShare = 0.005;  // of the step: smaller losses are not worth a finding
+// Healthy jobs expose less than this share of the step. Above it a slow link can be among transfer
+// whose groups are not known.
+constexpr double kUnplacedShare = 0.08;
+constexpr std::size_t kLeastPausing = 3;  // ranks whose pauses are those of all
+
+bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
+  return mean(loss) > kLeastJobShare * context.mean_step();
+}
+
+void take_course(Finding& finding, const Course& course, const RuleContext& context) {
+  context.date(finding, course);
+  if (course.onset) {
+    finding.facts.push_back(
+        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
+  }
+}
+
+// The rank that stands still longest in each of these steps.
+std::vector<std::size_t> who_stops(RuleContext& context, const std::vector<bool>& on) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t s = 0; s < on.size(); ++s) {
+    if (!on[s]) continue;
+    const auto row = context.model.own_stall_row(context.local_fixed, s);
+    ranks.push_back(
+        static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin()));
+  }
+  return ranks;
+}
+
+void add_burst_fact(Finding& finding, const BurstSplit& split, std::size_t steps) {
+  const double on = static_cast<double>(std::max<std::size_t>(1, split.on_count));
+  finding.facts.push_back({FactKind::burst_excess,
+                           sum(split.excess) / on,
+                           finding.period_steps.value_or(0.0),
+                           static_cast<std::int64_t>(split.on_count),
+                           static_cast<std::int64_t>(steps),
+                           {}});
+}
+
+std::int64_t steps_with(std::span<const double> series, double least) {
+  return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
+}
+
+// Several groups move data side by side and the job waits for the last: what the slowest adds to
+// the typical one is transfer too, as far as nothing else explains those seconds. Inside the
+// microbatches of a pipeline it is not known whose turn it was.
+void add_uneven_transfers(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  for (const TransferKind& kind : attribution.kinds) {
+    if (kind.groups.size() < 2) continue;
+    if (kind.kind != "dp" && (job.stages() > 1 || !attribution.kinds_add_up)) continue;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      std::vector<double> values = kind.value[s];
+      const double slowest = *std::max_element(values.begin(), values.end());
+      const double typical = quantile_inplace(values, 0.25);
+      const double extra = std::clamp(slowest - typical - context.model.measured().link[s], 0.0,
+                                      context.model.unexplained()[s]);
+      context.model.measured().transfer[s] += extra;
+      context.local_fixed.transfer[s] += extra;
+    }
+    context.model.settle();
+  }
+}
+
+// Several stages, bubbles recorded elsewhere: a rank's stall beyond its own usual is its own, as
+// far as the step has room for it.
+void book_scattered_stalls(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  if (job.stages() < 2 || attribution.bubbles_in_stall || job.run().waits_in == WaitsIn::stall) {
+    return;
+  }
+  const auto bursts = std::make_shared<Column>(job.steps(), job.ranks());
+  std::vector<double> series(job.steps());
+  bool any = false;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = job.stall(s)[r];
+    const BurstSplit split = split_bursts(series, 0.02 * context.mean_step());
+    any = any || split.on_count > 0;
+    for (std::size_t s = 0; s < job.steps(); ++s) bursts->at(s, r) = split.excess[s];
+  }
+  if (!any) return;
+  std::vector<double> room = context.model.unexplained();
+  if (attribution.method == SplitMethod::pipeline_model) {
+    for (std::size_t s = 0; s < room.size(); ++s) room[s] += context.model.measured().transfer[s];
+  }
+  book_own_stall(
+      context, [bursts, room = std::move(room), common = context.local_fixed.common_stall](
+                   std::size_t s, std::span<double> row) {
+        for (std::size_t r = 0; r < row.size(); ++r) {
+          row[r] = std::max(row[r], std::clamp(bursts->at(s, r) - common[s], 0.0, room[s]));
+        }
+      });
+}
+
+// What a job would save in each step with `seconds` of transfer less: transfer inside the
+// microbatches stretches the pipeline's bubble too.
+std::vector<double> saved_without(RuleContext& context, std::span<const double> seconds) {
+  Scenario without = context.local_fixed;
+  for (std::size_t s = 0; s < without.transfer.size(); ++s) {
+    if (!(without.transfer[s] > 0.0)) continue;
+    const double kept = std::max(0.0, 1.0 - seconds[s] / without.transfer[s]);
+    without.transfer[s] *= kept;
+    without.inner[s] *= kept;
+  }
+  return difference(context.model.steps_under(context.local_fixed),
+                    context.model.steps_under(without));
+}
+
+BurstSplit no_bursts(std::size_t steps) {
+  return {std::vector<bool>(steps, false), 0, 0.0, std::vector<double>(steps, 0.0)};
+}
+
+// A change for the worse that stays is no burst, however late it came.
+bool began_at_some_step(const RuleContext& context, std::span<const double> series) {
+  const double low = quantile(series, 0.1);
+  std::vector<double> above(series.begin(), series.end());
+  for (double& value : above) value = std::max(0.0, value - low);
+  return course_of(above, context.step_ids).persistence == Persistence::onset;
+}
+
+// How far the recording shows which groups the transfer belongs to.
+enum class Groups {
+  told_apart,  // several, each with its own seconds
+  one_ring,    // all ranks are in one group: there is nothing to tell apart
+  unknown,     // several groups, but waits and transfer of all in one bucket
+};
+
+Groups groups_of(const RuleContext& context) {
+  const Job& job = context.job();
+  const auto& sizes = job.run().parallelism;
+  const bool lockstep = sizes[Axis::tp].value_or(1) > 1 || sizes[Axis::cp].value_or(1) > 1 ||
+                        sizes[Axis::ep].value_or(1) > 1;
+  if (job.stages() == 1 && !lockstep) return Groups::one_ring;
+  // Each rank's own transfer is known where waits are recorded apart, or groups are.
+  return context.model.attribution().waits_in_transfer ? Groups::unknown : Groups::told_apart;
+}
+
+// Transfer that comes and goes. What the job does is the same in every step, so this is the
+// network's doing. Where all ranks are in one ring one bad place in it slows everybody alike.
+void describe_transfer_bursts(const RuleContext& context, Groups groups, Candidate& candidate) {
+  Finding& finding = candidate.finding;
+  if (groups == Groups::one_ring) {
+    finding.family = Family::straggler;
+    finding.locality = Locality::link;
+    finding.cause = Cause::link;
+    for (const Group& group : context.job().groups_along(Axis::dp)) {
+      finding.culprits.groups.push_back(group.name);
+    }
+    return;
+  }
+  finding.family = Family::communication;
+  finding.locality = Locality::all;
+  if (groups == Groups::unknown) {
+    candidate.alike = {Family::straggler, Family::communication};
+    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  }
+}
+
+}  // namespace
+
+void find_common_stall(RuleContext& context) {
+  const Job& job = context.job();
+  book_scattered_stalls(context);
+  const Scenario& base = context.local_fixed;
+  Scenario without = base;
+  without.own_stall.push_back(
+      [](std::size_t, std::span<double> row) { std::fill(row.begin(), row.end(), 0.0); });
+  without.common_stall.assign(job.steps(), 0.0);
+  const std::vector<double> worth =
+      difference(context.model.steps_under(base), context.model.steps_under(without));
+  // What the median rank has is common to all; what only the slowest ranks add is scattered.
+  std::vector<double> together;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    together.push_back(base.common_stall[s] + median(context.model.own_stall_row(base, s)));
+  }
+
+  const bool began = began_at_some_step(context, worth);
+  const BurstSplit split =
+      began ? no_bursts(job.steps()) : split_bursts(worth, kJobBurstFloor * context.mean_step());
+  const std::vector<double> level = difference(worth, split.excess);
+
+  const auto add = [&](std::vector<double> loss, std::vector<bool> on, bool bursts) {
+    if (!worth_a_finding(context, loss)) return;
+    Candidate candidate;
+    candidate.materiality = context.options.materiality;
+    Finding& finding = candidate.finding;
+    finding.family = Family::stall;
+    finding.locality = Locality::all;
+    // Compared where it acts: bursts with bursts, the level with the level.
+    Sum all;
+    Sum shared;
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      if (bursts && !on[s]) continue;
+      all.add(worth[s]);
+      shared.add(std::min(worth[s], together[s]));
+    }
+    const bool scattered = shared.value() < 0.5 * all.value();
+    if (bursts) {
+      finding.persistence = Persistence::bursts;
+      finding.period_steps = period_of(on, context.step_ids);
+      std::vector<std::size_t> ranks;
+      if (scattered) ranks = who_stops(context, on);
+      if (split.on_count == 1) {
+        // Where one rank stopped it is that rank's; what all did at once stays the job's.
+        const auto step =
+            static_cast<std::size_t>(std::find(on.begin(), on.end(), true) - on.begin());
+        context.tell_once(finding, step, split.excess[step],
+                          ranks.empty() ? std::nullopt : std::optional(ranks.front()));
+      } else {
+        add_burst_fact(finding, split, job.steps());
+      }
+      const std::set<std::size_t> distinct(ranks.begin(), ranks.end());
+      if (distinct.size() >= kLeastPausing) {
+        finding.cause = Cause::gc;
+      } else if (!scattered && finding.period_steps) {
+        finding.cause = Cause::checkpoint;
+      }
+    } else if (scattered) {
+      finding.persistence = Persistence::moving;
+    } else {
+      take_course(finding, course_of(loss, context.step_ids), context);
+      finding.cause = Cause::input;
+      if (context.model.attribution().first_stage_stalls) {
+        finding.locality = Locality::stage;
+        finding.culprits.stages = {0};
+      }
+    }
+    if (scattered && finding.family == Family::stall) {
+      finding.facts.push_back({FactKind::scattered_stall,
+                               all.value() / static_cast<double>(job.steps()),
+                               0.0,
+                               steps_with(loss, 0.5 * mean(loss)),
+                               static_cast<std::int64_t>(job.steps()),
+                               {}});
+    } else if (!scattered && !bursts) {
+      finding.facts.push_back({FactKind::common_stall,
+                               quantile(loss, 0.1),
+                               quantile(loss, 0.9),
+                               steps_with(loss, 0.5 * mean(loss)),
+                               static_cast<std::int64_t>(job.steps()),
+                               {}});
+    }
+    candidate.loss = std::move(loss);
+    candidate.on = std::move(on);
+    context.found.push_back(std::move(candidate));
+  };
+  add(split.excess, split.on, true);
+  add(level, std::vector<bool>(job.steps(), true), false);
+}
+
+void find_exposed_transfer(RuleContext& context) {
+  const Job& job = context.job();
+  add_uneven_transfers(context);
+  const std::vector<double>& transfer = context.local_fixed.transfer;
+  const bool began = began_at_some_step(context, transfer);
+  const BurstSplit split =
+      began ? no_bursts(job.steps()) : split_bursts(transfer, kJobBurstFloor * context.mean_step());
+  std::vector<double> level = difference(transfer, split.excess);
+  const double share = mean(transfer) / context.mean_step();
+  const Groups groups = groups_of(context);
+
+  if (worth_a_finding(context, split.excess)) {
+    Candidate candidate;
+    candidate.materiality = context.options.materiality;
+    Finding& finding = candidate.finding;
+    describe_transfer_bursts(context, groups, candidate);
+    finding.persistence = Persistence::bursts;
+    finding.period_steps = period_of(split.on, context.step_ids);
+    add_burst_fact(finding, split, job.steps());
+    candidate.loss = saved_without(context, split.excess);
+    candidate.on = split.on;
+    context.found.push_back(std::move(candidate));
+  }
+  if (!worth_a_finding(context, level)) return;
+
+  Candidate candidate;
+  candidate.materiality = context.options.communication_materiality;
+  Finding& finding = candidate.finding;
+  finding.family = Family::communication;
+  finding.locality = Locality::all;
+  finding.facts.push_back({FactKind::exposed_transfer, mean(transfer), share, 0, 0, {}});
+  const double floor_level = quantile(level, 0.1);
+  std::vector<double> above = level;
+  for (double& value : above) value = std::max(0.0, value - floor_level);
+  const Course course = course_of(above, context.step_ids);
+  finding.persistence = Persistence::steady;
+  // A change for the worse is an event with a date, not the job's own cost: it counts from the
+  // general materiality on.
+  if (course.persistence == Persistence::onset &&
+      course.after - course.before > 0.03 * context.mean_step()) {
+    take_course(finding, course, context);
+    const double before = floor_level + course.before;
+    for (double& value : level) value = std::max(0.0, value - before);
+    candidate.on = course.on;
+    candidate.materiality = context.options.materiality;
+  }
+  if (groups != Groups::told_apart) {
+    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+  }
+  if (groups == Groups::unknown) {
+    candidate.alike = {Family::communication, Family::straggler};
+    candidate.materiality = std::min(candidate.materiality, kUnplacedShare);
+  }
+  if (candidate.on.empty()) candidate.on.assign(job.steps(), true);
+  candidate.loss = saved_without(context, level);
+  context.found.push_back(std::move(candidate));
+}
+
+}  // namespace mfu::diagnosis

@@ -1,0 +1,363 @@
+#include "diagnose/fit/attribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "statistics/robust.hpp"
+
+namespace mfu::diagnosis {
+
+namespace {
+
+double least(std::span<const double> values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+double lower_quartile(std::vector<double> values) { return lower_quartile_inplace(values); }
+
+// Does `bucket` absorb the waiting? Within a step a rank that computes less waits more, second for
+// second: the bucket that holds the waiting falls with compute at a slope near -1, and correlates.
+struct Absorption {
+  double slope = 0.0;
+  double correlation = 0.0;
+  [[nodiscard]] bool strong() const { return slope < -0.7 && correlation < -0.7; }
+};
+
+Absorption absorption(const Job& job, bool stall) {
+  Sum cc;
+  Sum bb;
+  Sum cb;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto c = job.compute(s);
+    const auto b = stall ? job.stall(s) : job.comm(s);
+    const double mean_c = mean(c);
+    const double mean_b = mean(b);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      cc.add((c[r] - mean_c) * (c[r] - mean_c));
+      bb.add((b[r] - mean_b) * (b[r] - mean_b));
+      cb.add((c[r] - mean_c) * (b[r] - mean_b));
+    }
+  }
+  if (cc.value() <= 0.0 || bb.value() <= 0.0) return {};
+  return {cb.value() / cc.value(), cb.value() / (std::sqrt(cc.value()) * std::sqrt(bb.value()))};
+}
+
+// The seconds that stand for each group in each step: the least of its ranks', which did not wait,
+// or, where the column holds no waits, the median rank's.
+enum class Take { least, median };
+
+TransferKind per_group(const Job& job, const Column& column, std::string kind,
+                       std::vector<Group> groups, Take take) {
+  TransferKind result;
+  result.kind = std::move(kind);
+  result.group_of.assign(job.ranks(), -1);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::size_t r : groups[g].ranks) result.group_of[r] = static_cast<int>(g);
+  }
+  result.value.assign(job.steps(), std::vector<double>(groups.size(), 0.0));
+  std::vector<double> known;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto values = job.raw(column, s);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      known.clear();
+      for (const std::size_t r : groups[g].ranks) {
+        if (!std::isnan(values[r])) known.push_back(values[r]);
+      }
+      if (known.empty()) continue;
+      result.value[s][g] = take == Take::least ? least(known) : median_inplace(known);
+    }
+  }
+  result.groups = std::move(groups);
+  return result;
+}
+
+std::vector<Group> everybody(const Job& job) {
+  Group all;
+  all.name = "all ranks";
+  for (std::size_t r = 0; r < job.ranks(); ++r) all.ranks.push_back(r);
+  return {std::move(all)};
+}
+
+// Groups for a key of comm_by_group: along the axis of that name where coordinates are known.
+std::vector<Group> groups_of_kind(const Job& job, const std::string& kind) {
+  for (const Axis axis : kAxes) {
+    if (kind != to_string(axis)) continue;
+    std::vector<Group> groups = job.groups_along(axis);
+    if (!groups.empty()) return groups;
+  }
+  return everybody(job);
+}
+
+void split_by_groups(const Job& job, Attribution& result) {
+  for (const auto& [kind, column] : job.run().comm_by_group) {
+    // Point-to-point between stages waits out the pipeline's bubble: its minimum is no transfer.
+    if (kind == "pp" && job.stages() > 1 && job.run().waits_in != WaitsIn::separate) continue;
+    result.kinds.push_back(per_group(job, column, kind, groups_of_kind(job, kind), Take::least));
+  }
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    for (const TransferKind& kind : result.kinds) {
+      if (kind.groups.empty()) continue;
+      const double value = lower_quartile(kind.value[s]);
+      result.transfer[s] += value;
+      // Gradients and norms are reduced after the last microbatch; all else goes on inside them.
+      if (kind.kind != "dp" && kind.kind != "world") result.inner[s] += value;
+    }
+  }
+}
+
+// Without groups it is not known how much of the transfer goes on inside the microbatches, where it
+// stretches the bubble too. As much is put there as the step has room for.
+void place_inner_transfer(const Job& job, PipelineForm& form, Attribution& result) {
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double transfer = result.transfer[s];
+    if (!(transfer > 0.0)) continue;
+    const auto compute = job.compute(s);
+    const double outside = form.slowest(compute);
+    const double stretch = form.slowest(compute, transfer) - outside - transfer;
+    const double room = job.step_seconds()[s] - outside - transfer;
+    if (stretch > 0.0) result.inner[s] = transfer * std::clamp(room / stretch, 0.0, 1.0);
+  }
+}
+
+// Comm is transfer alone (waits recorded elsewhere), as sums without groups: the ranks of a
+// data-parallel group move the same bytes, and its median rank's is the transfer.
+void split_transfer_alone(const Job& job, Attribution& result) {
+  const Column& comm = job.run().comm;
+  result.kinds.push_back(per_group(job, comm, "dp", job.groups_along(Axis::dp), Take::median));
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    result.transfer[s] = lower_quartile(result.kinds.front().value[s]);
+  }
+  // For the slow-link rule alone: the same seconds seen along the groups that run in lock-step.
+  for (const Axis axis : {Axis::tp, Axis::cp, Axis::ep}) {
+    if (job.run().parallelism[axis].value_or(1) < 2) continue;
+    auto groups = job.groups_along(axis);
+    if (groups.size() > 1) {
+      result.kinds.push_back(
+          per_group(job, comm, std::string(to_string(axis)), std::move(groups), Take::median));
+    }
+  }
+}
+
+// A stage of a pipeline that computes less than usual in a step waits more in it, and the bucket
+// that holds the waits shows that, whatever else it holds. Lock-step peers count as one.
+bool absorbs_waits(const Job& job, bool stall) {
+  constexpr double kLeast = 0.25;
+  const auto units = static_cast<std::size_t>(job.pipelines() * job.stages());
+  Column compute(job.steps(), units);
+  Column bucket(job.steps(), units);
+  std::vector<double> members(units, 0.0);
+  const auto unit_of = [&](std::size_t r) {
+    return static_cast<std::size_t>(job.pipeline_of(r) * job.stages() + job.stage_of(r));
+  };
+  for (std::size_t r = 0; r < job.ranks(); ++r) members[unit_of(r)] += 1.0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto c = job.compute(s);
+    const auto b = stall ? job.stall(s) : job.comm(s);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      double& longest = compute.at(s, unit_of(r));
+      longest = std::max(longest, c[r]);
+      bucket.at(s, unit_of(r)) += b[r] / members[unit_of(r)];
+    }
+  }
+  std::vector<double> usual(job.steps());
+  std::vector<double> c;
+  std::vector<double> b;
+  for (Column* column : {&compute, &bucket}) {
+    for (std::size_t u = 0; u < units; ++u) {
+      for (std::size_t s = 0; s < job.steps(); ++s) usual[s] = column->at(s, u);
+      const double level = median(usual);
+      for (std::size_t s = 0; s < job.steps(); ++s) column->at(s, u) -= level;
+    }
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double level = median(column->row(s));
+      for (const double value : column->row(s))
+        (column == &compute ? c : b).push_back(value - level);
+    }
+  }
+  const double together = correlation(c, b);
+  if (!(together < -kLeast)) return false;
+  Sum cc;
+  Sum bb;
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    cc.add(c[i] * c[i]);
+    bb.add(b[i] * b[i]);
+  }
+  return together * std::sqrt(bb.value() / cc.value()) < -kLeast;
+}
+
+// In an even pipeline stage p waits for p forwards before its first microbatch, and for the
+// forwards and backwards of the P - 1 - p stages after it in mid-step; the rest of its bubble comes
+// after its last microbatch, at the gradients. Idle time that falls from stage to stage like that
+// is waiting: input that all ranks, or the first stage alone, wait for does not.
+bool stalls_follow_schedule(const Job& job, const PipelineForm& form) {
+  const double chunks = job.microbatch_chunks();
+  if (!(chunks > 0.0)) return false;
+  constexpr double kLeastOfBubble = 0.7;
+  constexpr double kLeastFall = 0.5;
+  const int last = job.stages() - 1;
+  std::vector<double> level(static_cast<std::size_t>(job.stages()), 0.0);
+  double fall = 0.0;
+  for (int p = 0; p <= last; ++p) {
+    std::vector<double> stall;
+    std::vector<double> compute;
+    for (const std::size_t r : job.stage_ranks()[static_cast<std::size_t>(p)]) {
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        stall.push_back(job.stall(s)[r]);
+        compute.push_back(job.compute(s)[r]);
+      }
+    }
+    if (stall.empty()) return false;
+    const double both = median_inplace(compute) / chunks;
+    const double forward = both * form.forward_share(p);
+    const double expected = static_cast<double>(p) * forward + static_cast<double>(last - p) * both;
+    level[static_cast<std::size_t>(p)] = median_inplace(stall);
+    if (level[static_cast<std::size_t>(p)] < kLeastOfBubble * expected) return false;
+    if (p == 0) fall = static_cast<double>(last) * (both - forward);
+  }
+  return level.front() - level.back() > kLeastFall * fall;
+}
+
+// Every rank idles for PF - C in its pipeline. The bucket that holds that idle time is on most
+// ranks longer than what the pipeline leaves of the step.
+bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
+  const double margin = 0.02 * job.mean_step();
+  std::size_t idle = 0;
+  std::size_t longer = 0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto compute = job.compute(s);
+    const auto bucket = stall ? job.stall(s) : job.comm(s);
+    const double pipeline = form.slowest(compute);
+    const double room = std::max(0.0, job.step_seconds()[s] - pipeline);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      if (pipeline - compute[r] < margin) continue;
+      ++idle;
+      longer += bucket[r] > room + margin;
+    }
+  }
+  return 2 * longer > idle || absorbs_waits(job, stall) ||
+         (stall && stalls_follow_schedule(job, form));
+}
+
+// The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
+// ranks of the first stage have: it reads the input, and the others wait for it. Idle time of later
+// stages is no evidence: it may be waiting.
+double shared_stall(const Job& job, std::size_t s, bool bubbles) {
+  const auto stall = job.stall(s);
+  const double everywhere = least(stall);
+  const auto& first = job.stage_ranks().front();
+  if (bubbles || first.empty()) return everywhere;
+  double smallest = stall[first.front()];
+  for (const std::size_t r : first) smallest = std::min(smallest, stall[r]);
+  return std::max(everywhere, smallest);
+}
+
+void split_by_pipeline_model(const Job& job, PipelineForm& form, bool bubbles,
+                             Attribution& result) {
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    double rest = job.step_seconds()[s] - form.slowest(job.compute(s));
+    // With the bubbles in `stall`, comm holds transfer alone and comes first.
+    if (!bubbles) rest -= shared_stall(job, s, bubbles);
+    result.transfer[s] = std::clamp(rest, 0.0, least(job.comm(s)));
+  }
+  const double usual = median(result.transfer);
+  for (double& value : result.transfer) value = std::min(value, usual);
+}
+
+// What the pipeline form and the transfer leave of the step bounds every own stall: bubbles sit in
+// `stall` in real files whatever they declare.
+void bound_stalls(const Job& job, PipelineForm& form, bool bubbles, Attribution& result) {
+  result.stall = StallMeaning::shared;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const double tail = result.transfer[s] - result.inner[s];
+    const double rest =
+        std::max(0.0, job.step_seconds()[s] - tail - form.slowest(job.compute(s), result.inner[s]));
+    result.common_stall[s] = std::min(shared_stall(job, s, bubbles), rest);
+    result.own_limit[s] = rest - result.common_stall[s];
+    // There the transfer is only what nothing else explains: an own stall that is seen comes first.
+    if (result.method == SplitMethod::pipeline_model && !bubbles) {
+      result.own_limit[s] += result.transfer[s];
+    }
+  }
+  result.bubbles_in_stall = bubbles;
+  if (bubbles) return;
+  Sum everywhere;
+  for (std::size_t s = 0; s < job.steps(); ++s) everywhere.add(least(job.stall(s)));
+  result.first_stage_stalls =
+      sum(result.common_stall) > 2.0 * everywhere.value() + 0.02 * sum(job.step_seconds());
+}
+
+// One stage: the stall is the rank's own where the waits sit elsewhere. The samples have the last
+// word.
+void read_stalls(const Job& job, Attribution& result) {
+  const WaitsIn declared = job.run().waits_in;
+  const bool in_stall = absorption(job, true).strong();
+  const bool in_comm = absorption(job, false).strong();
+  bool shared = declared == WaitsIn::stall;
+  if (shared && in_comm && !in_stall) {
+    shared = false;
+    result.waits_elsewhere = true;
+  } else if (!shared && in_stall && declared == WaitsIn::comm) {
+    shared = true;
+    result.waits_elsewhere = true;
+  }
+  if (!shared) return;
+  result.stall = StallMeaning::shared;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    result.common_stall[s] = least(job.stall(s));
+    result.own_limit[s] = 0.0;
+  }
+}
+
+}  // namespace
+
+Attribution attribute(const Job& job, PipelineForm& form) {
+  Attribution result;
+  result.transfer.assign(job.steps(), 0.0);
+  result.inner.assign(job.steps(), 0.0);
+  result.common_stall.assign(job.steps(), 0.0);
+  result.own_limit.assign(job.steps(), std::numeric_limits<double>::infinity());
+  WaitsIn declared = job.run().waits_in;
+  const bool pipelined = job.stages() > 1;
+  const bool groups = !job.run().comm_by_group.empty();
+  const bool bubbles = pipelined && holds_bubbles(job, form, true);
+  if (pipelined && !bubbles && declared == WaitsIn::stall && holds_bubbles(job, form, false)) {
+    declared = WaitsIn::comm;
+    result.waits_elsewhere = true;
+  }
+
+  if (groups) {
+    result.method = declared == WaitsIn::separate ? SplitMethod::separate : SplitMethod::groups;
+    result.kinds_add_up = true;
+    split_by_groups(job, result);
+  } else if (declared == WaitsIn::separate) {
+    result.method = SplitMethod::separate;
+    split_transfer_alone(job, result);
+  } else if (pipelined && declared == WaitsIn::comm) {
+    result.method = SplitMethod::pipeline_model;
+    result.waits_in_transfer = true;
+    split_by_pipeline_model(job, form, bubbles, result);
+  } else {
+    result.method = SplitMethod::step_minimum;
+    if (declared == WaitsIn::stall && !absorption(job, false).strong()) {
+      split_transfer_alone(job, result);
+    } else {
+      result.waits_in_transfer = true;
+      for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
+    }
+  }
+
+  if (pipelined) {
+    if (!groups && result.method != SplitMethod::pipeline_model) {
+      place_inner_transfer(job, form, result);
+    }
+    bound_stalls(job, form, bubbles, result);
+    result.waits_in_stall = bubbles || declared == WaitsIn::stall;
+  } else {
+    read_stalls(job, result);
+    result.waits_in_stall = result.stall == StallMeaning::shared;
+  }
+  return result;
+}
+
+}  // namespace mfu::diagnosis

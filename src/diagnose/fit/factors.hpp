@@ -1,0 +1,23 @@
+// The exact product of owned factors, and the same seconds as parts of the step.
+#pragma once
+
+#include <vector>
+
+#include "diagnose/fit/model.hpp"
+#include "mfu/diagnose.hpp"
+
+namespace mfu::diagnosis {
+
+struct Accounts {
+  std::vector<Factor> factors;
+  std::vector<Part> parts;
+  std::vector<StepTerms> terms;  // by step
+  Headline headline;
+};
+
+// Source of the product: reference computation in analyze.hpp. Each denominator is the very double
+// that is the next numerator, so the product equals the direct quotient to a few ulp.
+// Throws Error{insufficient} when there is no compute time to refer to.
+[[nodiscard]] Accounts account(StepModel& model, const Setup& setup);
+
+}  // namespace mfu::diagnosis

@@ -1,0 +1,478 @@
+#include "diagnose/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "diagnose/explain/suspects.hpp"
+#include "statistics/bootstrap.hpp"
+#include "statistics/robust.hpp"
+
+namespace mfu::diagnosis {
+
+namespace {
+
+constexpr std::size_t kLeastVerdictSteps = 8;
+constexpr double kLeastCoverage = 0.9;      // of the expected ranks
+constexpr double kSupport = 0.9;            // share of the resamples that must agree
+constexpr double kMostUnexplained = 0.05;   // of the step, either way
+constexpr double kMostLost = 0.05;          // of a rank's GPU activities
+constexpr double kMostDraws = 2e7;          // steps x resamples
+constexpr double kUnsplitConfidence = 0.6;  // most, where two readings of the samples fit alike
+constexpr double kAsMuch = 0.01;            // of the step: worth as much as another
+constexpr double kHealthyBound = 1.6;       // upper bound in units of materiality: 8 % at 5 %
+constexpr std::array kFamilies{Family::imbalance, Family::single_gpu_efficiency, Family::straggler,
+                               Family::stall, Family::communication};
+
+// Losses of one (re)sample of the steps.
+struct Standing {
+  double step = 0.0;                 // mean, seconds
+  std::vector<double> loss;          // mean of each candidate, seconds
+  std::vector<double> alone;         // the same, of its fix alone
+  std::map<Family, double> seconds;  // of each family
+  std::map<Family, double> score;    // in units of materiality: 1 is material
+
+  [[nodiscard]] bool material(Family family) const { return score.at(family) >= 1.0; }
+  // Largest material loss; Family::healthy when nothing is material.
+  [[nodiscard]] Family top() const {
+    Family best = Family::healthy;
+    for (const Family family : kFamilies) {
+      if (!material(family)) continue;
+      if (best == Family::healthy || seconds.at(family) > seconds.at(best)) best = family;
+    }
+    return best;
+  }
+};
+
+Standing standing_of(const RuleContext& context, std::span<const std::size_t> steps) {
+  Standing result;
+  const auto& found = context.found;
+  Sum step;
+  for (const std::size_t s : steps) step.add(context.job().step_seconds()[s]);
+  const auto n = static_cast<double>(steps.size());
+  result.step = step.value() / n;
+  for (const Family family : kFamilies) {
+    result.seconds[family] = 0.0;
+    result.score[family] = 0.0;
+  }
+  for (const Candidate& candidate : found) {
+    Sum loss;
+    for (const std::size_t s : steps) loss.add(candidate.loss[s]);
+    result.loss.push_back(loss.value() / n);
+    result.alone.push_back(result.loss.back());
+    if (!candidate.alone.empty()) {
+      Sum alone;
+      for (const std::size_t s : steps) alone.add(candidate.alone[s]);
+      result.alone.back() = alone.value() / n;
+    }
+    result.seconds[candidate.finding.family] += result.loss.back();
+    result.score[candidate.finding.family] +=
+        result.loss.back() / (candidate.materiality * result.step);
+  }
+  return result;
+}
+
+// Steps that differ in which passing effects act in them are resampled apart. What came once is
+// not: nobody knows how often it comes, and the resamples without it say so.
+std::vector<std::uint32_t> strata_of(const RuleContext& context) {
+  std::vector<std::uint32_t> label(context.job().steps(), 0);
+  std::uint32_t bit = 1;
+  for (const Candidate& candidate : context.found) {
+    const bool passing = candidate.finding.persistence == Persistence::bursts ||
+                         candidate.finding.persistence == Persistence::onset;
+    if (!passing || bit > (1U << 8)) continue;
+    if (std::count(candidate.on.begin(), candidate.on.end(), true) == 1) continue;
+    for (std::size_t s = 0; s < label.size(); ++s) {
+      if (candidate.on[s]) label[s] |= bit;
+    }
+    bit <<= 1;
+  }
+  return label;
+}
+
+struct Resampled {
+  std::vector<std::vector<double>> loss;  // [candidate][replicate]
+  std::vector<std::vector<double>> left;  // [candidate][replicate] step that is left
+  std::map<Family, std::vector<double>> score;
+  std::vector<Family> top;
+};
+
+Resampled resample(const RuleContext& context) {
+  Resampled result;
+  const std::size_t count = context.found.size();
+  result.loss.resize(count);
+  result.left.resize(count);
+  // Long runs need fewer resamples for the same width, and time grows with both.
+  const auto affordable = static_cast<int>(kMostDraws / static_cast<double>(context.job().steps()));
+  const int replicates =
+      std::clamp(affordable, std::min(200, context.options.replicates), context.options.replicates);
+  bootstrap(strata_of(context), replicates, context.options.seed,
+            [&](std::span<const std::size_t> steps) {
+              const Standing standing = standing_of(context, steps);
+              for (std::size_t k = 0; k < count; ++k) {
+                result.loss[k].push_back(standing.loss[k]);
+                result.left[k].push_back(standing.step - standing.alone[k]);
+              }
+              for (const auto& [family, score] : standing.score) {
+                result.score[family].push_back(score);
+              }
+              result.top.push_back(standing.top());
+            });
+  return result;
+}
+
+Interval interval_of(std::span<const double> values) {
+  return {quantile(values, 0.025), quantile(values, 0.975)};
+}
+
+double share_of(std::size_t count, std::size_t of) {
+  return of == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of);
+}
+
+void take_finding(Verdict& verdict, const Finding& finding) {
+  verdict.locality = finding.locality;
+  verdict.culprits = finding.culprits;
+  verdict.persistence = finding.persistence;
+  verdict.cause = finding.cause;
+  verdict.onset_step = finding.onset_step;
+  verdict.period_steps = finding.period_steps;
+  verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
+  verdict.health = finding.health;
+}
+
+// Work whose record was lost looks like idle time: a verdict on it would be one on the recorder.
+void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
+  if (!run.trace) return;
+  const auto cut = std::find_if(run.trace->ranks.begin(), run.trace->ranks.end(),
+                                [](const TraceRank& rank) { return rank.cut_off; });
+  if (cut != run.trace->ranks.end()) facts.push_back({FactKind::cut_trace, 0, 0, cut->rank, 0, {}});
+  const TraceRank* worst = nullptr;
+  double most = kMostLost;
+  for (const TraceRank& rank : run.trace->ranks) {
+    if (rank.activities <= 0) continue;
+    const double share =
+        static_cast<double>(rank.lost_activities) / static_cast<double>(rank.activities);
+    if (share < most || (worst != nullptr && share == most)) continue;
+    most = share;
+    worst = &rank;
+  }
+  if (worst == nullptr) return;
+  facts.push_back({FactKind::lost_activities, 0, 0, worst->lost_activities, worst->activities,
+                   "rank " + std::to_string(worst->rank)});
+}
+
+// Seconds a step that its place takes longer than its peers, over all steps.
+double own_excess(const Finding& finding) {
+  for (const Fact& fact : finding.facts) {
+    if (fact.kind != FactKind::compute_excess && fact.kind != FactKind::stall_excess) continue;
+    return (fact.a - fact.b) * static_cast<double>(fact.count) /
+           static_cast<double>(std::max<std::int64_t>(1, fact.of));
+  }
+  return 0.0;
+}
+
+// Why the data cannot carry a verdict, whatever was found; empty when it can.
+std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
+  std::vector<Fact> facts;
+  const Job& job = context.job();
+  // Ranks that --ranks left out are as unseen as those that nobody recorded.
+  const auto seen = static_cast<std::int64_t>(job.ranks());
+  if (job.ranks() < 2) {
+    if (std::max(setup.gpus, setup.expected_ranks) > 1) {
+      facts.push_back(
+          {FactKind::one_rank, 0, 0, 1, std::max(setup.gpus, setup.expected_ranks), {}});
+    } else {
+      facts.push_back({FactKind::one_rank, 0, 0, 1, 1, {}});
+    }
+  } else if (static_cast<double>(seen) <
+             kLeastCoverage * static_cast<double>(setup.expected_ranks)) {
+    facts.push_back({FactKind::few_ranks, 0, 0, seen, setup.expected_ranks, {}});
+  }
+  if (job.steps() < kLeastVerdictSteps) {
+    facts.push_back({FactKind::few_steps,
+                     0,
+                     0,
+                     static_cast<std::int64_t>(job.steps()),
+                     static_cast<std::int64_t>(kLeastVerdictSteps),
+                     {}});
+  }
+  add_lost_activities(job.run(), facts);
+  return facts;
+}
+
+Fact bubble_fact(const RuleContext& context, const Diagnosis& diagnosis) {
+  for (const Part& part : diagnosis.parts) {
+    if (part.id != PartId::pipeline_bubble) continue;
+    return {FactKind::schedule_bubble,
+            part.seconds,
+            part.share,
+            context.job().stages(),
+            context.job().run().workload.microbatches.value_or(0),
+            {}};
+  }
+  return {FactKind::schedule_bubble, 0, 0, context.job().stages(), 0, {}};
+}
+
+class Judge {
+ public:
+  Judge(RuleContext& context, Diagnosis& diagnosis)
+      : context_(context), diagnosis_(diagnosis), resampled_(resample(context)) {
+    std::vector<std::size_t> all(context.job().steps());
+    for (std::size_t s = 0; s < all.size(); ++s) all[s] = s;
+    point_ = standing_of(context, all);
+  }
+
+  void run() {
+    write_findings();
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.facts = obstacles(context_, diagnosis_.setup);
+    const double overshoot = mean(context_.model.overshoot());
+    if (overshoot >= kMostUnexplained * point_.step) {
+      verdict.facts.push_back(
+          {FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
+    }
+    const Family top = point_.top();
+    add_unseparated(top);
+    if (!verdict.facts.empty()) {
+      abstain(top);
+    } else if (top == Family::healthy) {
+      nothing_material();
+    } else {
+      decide(top);
+    }
+    if (context_.job().stages() > 1 && context_.job().microbatch_chunks() > 0.0) {
+      verdict.facts.push_back(bubble_fact(context_, diagnosis_));
+    }
+  }
+
+ private:
+  // A schedule's own bubble whose microbatches are not known would be taken for a stall, or for
+  // communication.
+  void add_unseparated(Family top) {
+    const Job& job = context_.job();
+    std::vector<Fact>& facts = diagnosis_.verdict.facts;
+    if (job.stages() > 1 && job.microbatch_chunks() <= 0.0 &&
+        (top == Family::stall || top == Family::communication)) {
+      facts.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
+    }
+  }
+
+  // Waiting for a rank that nobody recorded looks like slow communication.
+  void doubt_for_missing_ranks() {
+    Verdict& verdict = diagnosis_.verdict;
+    const auto seen = static_cast<std::int64_t>(context_.job().ranks());
+    const std::int64_t expected = diagnosis_.setup.expected_ranks;
+    if (verdict.family != Family::communication || seen >= expected) return;
+    if (diagnosis_.split == SplitMethod::separate) return;
+    verdict.facts.push_back({FactKind::few_ranks, 1, 0, seen, expected, {}});
+    verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
+  }
+
+  [[nodiscard]] double unexplained_share() const {
+    return mean(context_.model.unexplained()) / point_.step;
+  }
+
+  // The index of what is worth most of a family when it is mended first. Where none is worth more
+  // than another so, the one whose fix the others were counted after.
+  [[nodiscard]] std::size_t leader(Family family) const {
+    std::size_t best = context_.found.size();
+    for (std::size_t k = 0; k < context_.found.size(); ++k) {
+      if (context_.found[k].finding.family != family) continue;
+      const double margin = context_.found[k].alone.empty() ? 0.0 : kAsMuch * point_.step;
+      if (best == context_.found.size() || point_.alone[k] > point_.alone[best] + margin) best = k;
+    }
+    return best;
+  }
+
+  void write_findings() {
+    std::vector<std::size_t> order(context_.found.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return point_.loss[a] > point_.loss[b]; });
+    // What a verdict would name comes first of its family, though more may hide behind it.
+    for (auto it = order.begin(); it != order.end(); ++it) {
+      const Family family = context_.found[*it].finding.family;
+      const auto same = [&](std::size_t k) { return context_.found[k].finding.family == family; };
+      if (std::any_of(order.begin(), it, same)) continue;
+      const auto first = std::find(it, order.end(), leader(family));
+      std::rotate(it, first, first + 1);
+    }
+    for (const std::size_t k : order) {
+      Finding finding = context_.found[k].finding;
+      finding.loss_seconds = point_.loss[k];
+      finding.loss_ci = interval_of(resampled_.loss[k]);
+      const double least = context_.found[k].materiality * point_.step;
+      // Behind a place as slow as itself a place saves nothing alone, and is slow all the same.
+      const bool hides = !context_.found[k].alone.empty() && own_excess(finding) >= least;
+      finding.material = point_.loss[k] >= least || hides;
+      diagnosis_.findings.push_back(std::move(finding));
+    }
+  }
+
+  void abstain(Family suspected) {
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.family = Family::inconclusive;
+    verdict.locality = Locality::none;
+    if (suspected != Family::healthy && verdict.families.empty()) verdict.families = {suspected};
+  }
+
+  void add_unexplained() {
+    Verdict& verdict = diagnosis_.verdict;
+    if (context_.job().step_spread() > kMostUnexplained) {
+      verdict.facts.push_back({FactKind::step_uneven, context_.job().step_spread(), 0, 0, 0, {}});
+    }
+    verdict.facts.push_back(
+        {FactKind::unexplained, mean(context_.model.unexplained()), unexplained_share(), 0, 0, {}});
+    if (context_.job().stages() > 1 && context_.job().microbatch_chunks() <= 0.0) {
+      verdict.facts.push_back({FactKind::no_microbatches, 0, 0, context_.job().stages(), 0, {}});
+    }
+  }
+
+  void nothing_material() {
+    Verdict& verdict = diagnosis_.verdict;
+    bool bounded = true;
+    for (const auto& [family, scores] : resampled_.score) {
+      bounded = bounded && quantile(scores, 0.975) < kHealthyBound;
+    }
+    const auto quiet = static_cast<std::size_t>(
+        std::count(resampled_.top.begin(), resampled_.top.end(), Family::healthy));
+    verdict.confidence = share_of(quiet, resampled_.top.size());
+    bool told = false;
+    bool place_told = false;
+    for (const Finding& finding : diagnosis_.findings) {
+      // A slow place is somebody's to look at, though mending it would save little.
+      if (finding.family == Family::straggler && !place_told) {
+        place_told = true;
+        told = told || &finding == diagnosis_.findings.data();
+        verdict.facts.push_back({FactKind::below_materiality, finding.loss_seconds,
+                                 finding.loss_seconds / point_.step, 1, 0,
+                                 place_name(finding.culprits)});
+        continue;
+      }
+      const bool costly = finding.loss_seconds >= context_.options.materiality * point_.step;
+      if (finding.cause == Cause::jitter && costly) {
+        verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
+      } else if (!told) {
+        told = true;
+        verdict.facts.push_back({FactKind::below_materiality, finding.loss_seconds,
+                                 finding.loss_seconds / point_.step, 0, 0,
+                                 std::string(to_string(finding.family))});
+      }
+    }
+    if (unexplained_share() >= kMostUnexplained) {
+      add_unexplained();
+      abstain(Family::healthy);
+      return;
+    }
+    if (!bounded) {
+      abstain(diagnosis_.findings.empty() ? Family::healthy : diagnosis_.findings.front().family);
+      return;
+    }
+    verdict.family = Family::healthy;
+    if (diagnosis_.headline.mfu) {
+      // Judged at the clock that was observed, where one was.
+      const Factor& single = diagnosis_.factors.front();
+      const bool at_clock = !single.parts.empty();
+      verdict.facts.push_back({FactKind::efficiency,
+                               at_clock ? single.parts.back().value : single.value,
+                               diagnosis_.target_efficiency,
+                               at_clock ? 1 : 0,
+                               0,
+                               {}});
+    } else {
+      verdict.facts.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
+    }
+  }
+
+  void decide(Family top) {
+    Verdict& verdict = diagnosis_.verdict;
+    const std::size_t first = leader(top);
+    const Candidate& chosen = context_.found[first];
+    const std::size_t replicates = resampled_.top.size();
+
+    Family second = Family::healthy;
+    for (const Family family : kFamilies) {
+      if (family == top || !point_.material(family)) continue;
+      if (!context_.found[leader(family)].alike.empty()) continue;  // nobody knows what it is
+      if (point_.seconds.at(family) <= 0.5 * point_.seconds.at(top)) continue;
+      if (second == Family::healthy || point_.seconds.at(family) > point_.seconds.at(second)) {
+        second = family;
+      }
+    }
+    std::size_t agree = 0;
+    std::size_t agree_both = 0;
+    std::size_t quiet = 0;
+    for (std::size_t i = 0; i < replicates; ++i) {
+      agree += resampled_.top[i] == top;
+      quiet += resampled_.top[i] == Family::healthy;
+      agree_both +=
+          resampled_.top[i] == top || (second != Family::healthy && resampled_.top[i] == second);
+    }
+    if (!chosen.alike.empty()) {
+      take_finding(verdict, chosen.finding);
+      verdict.families = chosen.alike;
+      verdict.cause = Cause::none;
+      verdict.family = Family::inconclusive;
+      verdict.confidence = share_of(agree, replicates);
+      recover(first);
+      return;
+    }
+    if (second != Family::healthy) {
+      verdict.confidence = share_of(agree_both, replicates);
+      if (verdict.confidence >= kSupport) {
+        verdict.family = Family::mixed;
+        verdict.families = {top, second};
+        take_finding(verdict, chosen.finding);
+        const Finding& other = context_.found[leader(second)].finding;
+        verdict.facts.insert(verdict.facts.end(), other.facts.begin(), other.facts.end());
+        recover(first);
+        return;
+      }
+    }
+    // Resamples in which nothing is material doubt the size, not the family: they lower the
+    // confidence. Resamples that name another family leave the question open.
+    verdict.confidence = share_of(agree, replicates);
+    if (share_of(agree + quiet, replicates) < kSupport) {
+      verdict.facts.push_back({FactKind::below_materiality, point_.loss[first],
+                               point_.loss[first] / point_.step, 0, 0,
+                               std::string(to_string(top))});
+      abstain(top);
+      return;
+    }
+    verdict.family = top;
+    take_finding(verdict, chosen.finding);
+    if (std::any_of(verdict.facts.begin(), verdict.facts.end(),
+                    [](const Fact& fact) { return fact.kind == FactKind::jitter_or_work; })) {
+      verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
+    }
+    if (top == Family::stall && context_.model.attribution().waits_in_stall) {
+      verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+      verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
+    }
+    doubt_for_missing_ranks();
+    recover(first);
+    if (unexplained_share() >= kMostUnexplained) add_unexplained();
+  }
+
+  void recover(std::size_t k) {
+    Recoverable recoverable;
+    recoverable.step_seconds = point_.step - point_.alone[k];
+    recoverable.step_seconds_ci = interval_of(resampled_.left[k]);
+    if (diagnosis_.headline.mfu && recoverable.step_seconds > 0.0) {
+      recoverable.mfu = *diagnosis_.headline.mfu * point_.step / recoverable.step_seconds;
+    }
+    diagnosis_.verdict.recoverable = recoverable;
+  }
+
+  RuleContext& context_;
+  Diagnosis& diagnosis_;
+  Resampled resampled_;
+  Standing point_;
+};
+
+}  // namespace
+
+void judge(RuleContext& context, Diagnosis& diagnosis) { Judge(context, diagnosis).run(); }
+
+}  // namespace mfu::diagnosis

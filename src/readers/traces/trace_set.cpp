@@ -1,0 +1,192 @@
+#include "readers/traces/trace_set.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "readers/reader.hpp"
+#include "traces/collectives/across.hpp"
+#include "traces/kineto/kineto.hpp"
+#include "traces/nsight/nsight.hpp"
+#include "traces/timeline/timeline.hpp"
+
+namespace mfu {
+
+namespace {
+
+// First match wins.
+std::vector<traces::RankTrace> read_kineto_file(ByteSource& source, Notes& notes) {
+  return {traces::read_kineto(source, notes)};
+}
+std::vector<traces::RankTrace> read_nsight_file(ByteSource& source, Notes& notes) {
+  return traces::read_nsight(source.name(), notes);
+}
+constexpr std::array<TraceReader, 2> kTraceReaders{{
+    {"kineto", traces::sniff_kineto, read_kineto_file},
+    {"nsight sqlite", traces::sniff_nsight, read_nsight_file},
+}};
+
+struct FileResult {
+  std::optional<InputInfo> input;  // absent: no trace, left out
+  std::string_view kind;           // what is left out, where it is of a kind that mfu reads
+  std::vector<traces::RankTrace> ranks;
+  Notes notes;
+  std::exception_ptr error;
+};
+
+// Read when it is named, and not beside traces.
+std::string_view other_kind(std::string_view head) {
+  if (traces::sniff_timeline(head)) return "a pipeline timeline";
+  const bool stated = head.find("mfu.run/") != std::string_view::npos;
+  if (stated && (sniff_run_json(head) || sniff_run_jsonl(head))) return "a timing document";
+  return {};
+}
+
+void read_file(const TraceSet& set, const InputFile& file, FileResult& result) {
+  ByteSource source = set.open(file.path);
+  const TraceReader* reader = find_trace_reader(source.peek(kHeadBytes), set.readers);
+  if (reader == nullptr) {
+    if (file.in_folder) {
+      result.kind = other_kind(source.peek(kHeadBytes));
+      return;
+    }
+    throw Error(ErrorKind::format,
+                "is no profiler trace; beside traces or a folder every file must be one",
+                Place{.file = file.path},
+                "give traces or timing documents, not both; mfu reduce makes the one of the other");
+  }
+  result.ranks = reader->read(source, result.notes);
+  for (traces::RankTrace& rank : result.ranks) {
+    if (rank.file.empty()) rank.file = source.name();
+  }
+  result.input =
+      InputInfo{source.name(), std::string(reader->name) + (source.gzip() ? " (gzip)" : ""),
+                source.raw_bytes()};
+}
+
+// The files in the order of their names are taken one after the other by as many threads as there
+// are. After an error no further file is begun: all before it were, so the first one is known.
+std::vector<FileResult> read_files(const TraceSet& set, std::span<const std::size_t> order,
+                                   const ReadOptions& options) {
+  std::vector<FileResult> results(set.files.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex telling;
+  ReadProgress progress{0, set.files.size()};
+  const auto work = [&] {
+    while (!stop) {
+      const std::size_t i = next++;
+      if (i >= order.size()) return;
+      FileResult& result = results[order[i]];
+      try {
+        read_file(set, set.files[order[i]], result);
+      } catch (...) {
+        result.error = std::current_exception();
+        stop = true;
+      }
+      const std::lock_guard lock(telling);
+      ++progress.files_read;
+      if (options.progress && !stop) options.progress(progress);
+    }
+  };
+  if (options.progress) options.progress(progress);
+  std::size_t threads =
+      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  threads = std::min(threads, set.files.size());
+  std::vector<std::thread> pool;
+  for (std::size_t t = 1; t < threads; ++t) {
+    try {
+      pool.emplace_back(work);
+    } catch (const std::system_error&) {
+      break;  // no more threads to be had: fewer do the same
+    }
+  }
+  work();
+  for (std::thread& thread : pool) thread.join();
+  return results;
+}
+
+void refuse_none(const TraceSet& set, const std::vector<FileResult>& results) {
+  const bool any = std::any_of(results.begin(), results.end(),
+                               [](const FileResult& result) { return result.input.has_value(); });
+  if (any) return;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind.empty()) continue;
+    throw Error(ErrorKind::format,
+                "the folder holds " + std::string(results[i].kind) + " and no profiler trace",
+                Place{.file = set.files[i].path},
+                "name the file: mfu diagnose " + set.files[i].path);
+  }
+  throw Error(ErrorKind::format,
+              "none of the " + std::to_string(set.files.size()) +
+                  " files in the folder is a profiler trace",
+              Place{.file = set.files.front().path},
+              "looked into *.json, *.json.gz and *.sqlite, here and one folder down; timing "
+              "documents are given by name");
+}
+
+}  // namespace
+
+std::span<const TraceReader> trace_readers() noexcept { return kTraceReaders; }
+
+const TraceReader* find_trace_reader(std::string_view head, std::span<const TraceReader> readers) {
+  const auto found = std::find_if(readers.begin(), readers.end(),
+                                  [head](const TraceReader& reader) { return reader.sniff(head); });
+  return found == readers.end() ? nullptr : &*found;
+}
+
+ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& options) {
+  std::vector<std::size_t> order(set.files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&set](std::size_t a, std::size_t b) {
+    return set.files[a].path < set.files[b].path;
+  });
+  std::vector<FileResult> results = read_files(set, order, options);
+  for (const std::size_t i : order) {
+    if (results[i].error) std::rethrow_exception(results[i].error);
+  }
+  refuse_none(set, results);
+
+  std::vector<traces::RankTrace> ranks;
+  std::int64_t left_out = 0;
+  Place first;
+  for (const std::size_t i : order) {
+    FileResult& result = results[i];
+    if (!result.input) {
+      if (!result.kind.empty()) {
+        notes.add("other-kind-left-out", Severity::loss,
+                  "is " + std::string(result.kind) + ", which is not read beside traces: left out",
+                  Place{.file = set.files[i].path});
+      } else if (left_out++ == 0) {
+        first.file = set.files[i].path;
+      }
+      continue;
+    }
+    for (const Note& note : result.notes.all()) {
+      notes.add(note.code, note.severity, note.text, note.first, note.count);
+    }
+    std::move(result.ranks.begin(), result.ranks.end(), std::back_inserter(ranks));
+  }
+  if (left_out > 0) {
+    notes.add("not-a-trace", Severity::info,
+              std::to_string(left_out) + " files of the folder are no profiler traces: left out",
+              std::move(first), left_out);
+  }
+  ReadResult read;
+  for (FileResult& result : results) {
+    if (result.input) read.inputs.push_back(std::move(*result.input));
+  }
+  read.run = traces::join_ranks(std::move(ranks), notes);
+  return read;
+}
+
+}  // namespace mfu

@@ -1,0 +1,25 @@
+// Sentences about a measurement's arithmetic.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mfu/error.hpp"
+#include "mfu/measure.hpp"
+
+namespace mfu {
+
+[[nodiscard]] std::string teraflops(double flops);  // "989.4 TFLOP/s"
+// "6N + 12 L H T (default)": for the table; the conventions' own titles are longer.
+[[nodiscard]] std::string short_title(const Convention& convention);
+[[nodiscard]] std::string peak_name(const PeakRow& row);  // "H100 SXM bf16, datasheet, 1830 MHz"
+[[nodiscard]] std::string peak_used_name(const PeakUsed& peak);
+[[nodiscard]] std::string excuse_sentence(const Excuse& excuse);
+// Which convention, and what else; together they are the hypothesis.
+[[nodiscard]] std::string match_convention(const Match& match);
+[[nodiscard]] std::string match_changes(const Match& match, const Calculation& calculation);
+[[nodiscard]] Error missing_error(MissingInput missing);
+[[nodiscard]] Error disagreement_error(const Disagreement& found);
+
+}  // namespace mfu
