@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
+from watched import HANG
+
 MFU = os.environ.get("MFU_BIN", "mfu")
 STEPS = 24
 RANKS = 8
@@ -59,7 +61,7 @@ class Cli(unittest.TestCase):
         environment = dict(os.environ)
         environment.update(env or {})
         return subprocess.run([MFU, *arguments], input=stdin, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, env=environment, timeout=120, check=False,
+                              stderr=subprocess.PIPE, env=environment, timeout=HANG, check=False,
                               **options)
 
     def assert_refused(self, result, *texts):

@@ -8,15 +8,14 @@ import pathlib
 import pty
 import re
 import resource
-import select
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from driven import HALF_OF_PEAK, MFU, Cli, run_document
 from hostile_input import Hostile  # noqa: F401  (unittest finds it here)
+from watched import HANG, close, read_terminal, wait_until_read
 
 
 class Usage(Cli):
@@ -218,7 +217,7 @@ class Outputs(Cli):
             reading, writing = os.pipe()
             os.close(reading)
             result = subprocess.run([MFU, *arguments], stdout=writing, stderr=subprocess.PIPE,
-                                    timeout=60, check=False)
+                                    timeout=HANG, check=False)
             os.close(writing)
             self.assertEqual(result.returncode, 141, arguments)
             if "no-such-run.json" not in arguments:
@@ -229,34 +228,29 @@ class Outputs(Cli):
         if os.path.exists("/dev/full"):
             with open("/dev/full", "wb") as full:
                 result = subprocess.run([MFU, "diagnose", path], stdout=full,
-                                        stderr=subprocess.PIPE, timeout=60, check=False)
+                                        stderr=subprocess.PIPE, timeout=HANG, check=False)
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"standard output", result.stderr)
         closed = subprocess.run(["sh", "-c", '"$0" diagnose "$1" >&-', MFU, path],
-                                stderr=subprocess.PIPE, timeout=60, check=False)
+                                stderr=subprocess.PIPE, timeout=HANG, check=False)
         self.assertEqual(closed.returncode, 2)
 
     def test_a_closed_stdout_does_not_receive_the_result_in_a_file(self):
         path = self.write("run.json", run_document())
         target = self.folder / "report.json"
         subprocess.run(["sh", "-c", '"$0" diagnose "$1" --out "json:$2" >&-', MFU, path,
-                        str(target)], stderr=subprocess.PIPE, timeout=60, check=False)
+                        str(target)], stderr=subprocess.PIPE, timeout=HANG, check=False)
         json.loads(target.read_text())
 
     def test_interrupt_is_quiet(self):
         process = subprocess.Popen([MFU, "diagnose", "-"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(close, process)
         process.stdin.write(b'{"schema":"mfu.run/1",')
-        process.stdin.flush()
-        time.sleep(0.5)
+        wait_until_read(process)
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(process.wait(HANG), 130)
         self.assertEqual(process.stderr.read(), b"")
-        for stream in (process.stdin, process.stdout, process.stderr):
-            try:
-                stream.close()
-            except BrokenPipeError:
-                pass
 
     def on_terminal(self, path, env):
         """What the binary writes to a pseudo-terminal."""
@@ -267,20 +261,9 @@ class Outputs(Cli):
         process = subprocess.Popen([MFU, "diagnose", path], stdout=slave,
                                    stderr=subprocess.DEVNULL, env=environment)
         os.close(slave)
-        output = b""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            ready, _, _ = select.select([master], [], [], 0.1)
-            if ready:
-                try:
-                    data = os.read(master, 65536)
-                except OSError:
-                    break
-                if not data:
-                    break
-                output += data
+        output = read_terminal(master)
         os.close(master)
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(HANG), 0)
         return output
 
     def test_terminal_colour_and_utf8(self):

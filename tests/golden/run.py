@@ -60,7 +60,7 @@ def examples():
 
 def screen(name, arguments):
     result = subprocess.run([MFU, *arguments], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, timeout=120, check=False)
+                            stderr=subprocess.PIPE, timeout=600, check=False)
     if result.returncode != 0:
         raise SystemExit(f"{name}: exit {result.returncode}\n"
                          + result.stderr.decode(errors="replace"))

@@ -89,8 +89,8 @@ LivePipe::~LivePipe() { std::signal(SIGINT, on_interrupt); }
 bool LivePipe::interrupted() const noexcept { return interrupts > 0; }
 
 void prepare_process() {
-  std::signal(SIGPIPE, SIG_IGN);  // writes report EPIPE instead
-  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGINT, on_interrupt);  // first: until here an interrupt is the system's, not 130
+  std::signal(SIGPIPE, SIG_IGN);      // writes report EPIPE instead
   // A standard stream that is closed would be reused by the next file that is opened, and results
   // would go into it. Opened the wrong way round, it keeps failing as a closed one does.
   for (const int descriptor : {0, 1, 2}) {

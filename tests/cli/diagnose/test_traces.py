@@ -3,15 +3,14 @@
 import json
 import os
 import pty
-import select
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 from driven import MFU, Cli, run_document
 from made_traces import make_trace, write_traces
+from watched import HANG, close, read_terminal, wait_until_read
 
 
 class Traces(Cli):
@@ -259,49 +258,38 @@ class Reduce(Cli):
 
 
 class Progress(Cli):
-    def slowly(self, stderr):
-        """A trace that takes over a second to come."""
+    def begun(self, stderr):
+        """A trace that has begun to come; the rest of it."""
         text = json.dumps(make_trace(0)).encode()
         process = subprocess.Popen([MFU, "diagnose", "-"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=stderr)
+        self.addCleanup(close, process)
         process.stdin.write(text[:100])
-        process.stdin.flush()
-        time.sleep(1.2)
-        process.stdin.write(text[100:])
-        process.stdin.close()
-        return process
+        wait_until_read(process)
+        return process, text[100:]
 
-    def test_a_line_on_a_terminal_erased_at_the_end(self):
+    def ended(self, process, rest):
+        out, said = process.communicate(rest, timeout=HANG)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(b"In the trace", out)
+        self.assertNotIn(b"reading", out)
+        return said
+
+    def test_a_line_on_a_terminal_erased_at_the_end_and_none_where_nobody_looks(self):
+        unseen, unseen_rest = self.begun(subprocess.PIPE)
         master, slave = pty.openpty()
-        process = self.slowly(slave)
-        out = process.stdout.read()
-        self.assertEqual(process.wait(), 0)
-        process.stdout.close()
+        shown, shown_rest = self.begun(slave)
         os.close(slave)
-        said = b""
-        while select.select([master], [], [], 0.2)[0]:
-            try:
-                piece = os.read(master, 4096)
-            except OSError:
-                break
-            if not piece:
-                break
-            said += piece
-        os.close(master)
+        said = read_terminal(master, b"mfu: reading")
         self.assertIn(b"mfu: reading", said)
+        self.ended(shown, shown_rest)
+        said += read_terminal(master)
+        os.close(master)
         # Nothing of the line is left: blanks over it, and back.
         last = said[:said.rfind(b"\r")].rsplit(b"\r", 1)[-1] if b"note" not in said else b" "
         self.assertEqual(last.strip(), b"", said)
-        self.assertNotIn(b"reading", out)
-
-    def test_none_where_nobody_looks(self):
-        process = self.slowly(subprocess.PIPE)
-        out, said = process.stdout.read(), process.stderr.read()
-        self.assertEqual(process.wait(), 0)
-        process.stdout.close()
-        process.stderr.close()
-        self.assertNotIn(b"reading", said)
-        self.assertIn(b"In the trace", out)
+        # The other one began earlier, so it would have said so by now.
+        self.assertNotIn(b"reading", self.ended(unseen, unseen_rest))
 
 
 class Pipes(unittest.TestCase):
@@ -310,7 +298,7 @@ class Pipes(unittest.TestCase):
             os.mkfifo(os.path.join(folder, "rank1.json"))
             with open(os.path.join(folder, "rank0.json"), "w", encoding="utf-8") as file:
                 json.dump(make_trace(0), file)
-            done = subprocess.run([MFU, "diagnose", folder], capture_output=True, timeout=60,
+            done = subprocess.run([MFU, "diagnose", folder], capture_output=True, timeout=HANG,
                                   check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 from driven import MFU
+from watched import HANG
 
 SOURCE = pathlib.Path(os.environ.get("MFU_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[3]))
 EXAMPLES = SOURCE / "examples"
@@ -16,7 +17,7 @@ EXAMPLES = SOURCE / "examples"
 
 def run(*arguments, code=0):
     done = subprocess.run([MFU, "diagnose", *map(str, arguments)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60, check=False)
+                          stderr=subprocess.PIPE, timeout=HANG, check=False)
     if done.returncode != code:
         raise AssertionError(f"{arguments}: exit {done.returncode}\n{done.stderr.decode()}")
     return done.stdout.decode(), done.stderr.decode()

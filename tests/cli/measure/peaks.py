@@ -7,11 +7,12 @@ import tempfile
 import unittest
 
 from driven import MFU
+from watched import HANG
 
 
 def call(*arguments):
     return subprocess.run([MFU, "peak", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=60, check=False, encoding="utf-8")
+                          timeout=HANG, check=False, encoding="utf-8")
 
 
 def answer(*arguments):

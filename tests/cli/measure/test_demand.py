@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 from driven import MFU
+from watched import HANG
 
 GPT2 = {"layers": 12, "hidden": 768, "heads": 12, "vocab": 50257, "gated_mlp": False,
         "tied_embeddings": True}
@@ -30,7 +31,7 @@ def run(command, *options, **named):
     for name, value in named.items():
         arguments.append("--" + name.replace("_", "-"))
         arguments.append(json.dumps(value) if isinstance(value, dict) else str(value))
-    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANG,
                           check=False)
     if done.returncode != 0:
         raise AssertionError(f"{arguments}: {done.stderr.decode()}")
@@ -273,7 +274,7 @@ class Demand(unittest.TestCase):
                                        "lengths": lengths, "convention": "exact-causal",
                                        "tokens_per_s_per_gpu": 1000})
                     done = subprocess.run([MFU, "calc", "--rows", "-"], input=rows.encode(),
-                                          stdout=subprocess.PIPE, timeout=60, check=True)
+                                          stdout=subprocess.PIPE, timeout=HANG, check=True)
                     answers.append(json.loads(done.stdout)["results"][0]["flops_per_token"])
                 linear = total(model=WINDOWED, seq_len=1024, convention="exact-causal",
                                attention="none")
@@ -316,7 +317,7 @@ class Demand(unittest.TestCase):
         # D014: the printed tokens per second are too low by the accumulation.
         asked = [MFU, "calc", "--model", "gpt2", "--seq-len", "1024", "--gpus", "1", "--chip", "a100",
                  "--batch", "32", "--step-time", "1s", "--tokens-per-s", "8192"]
-        done = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+        done = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=HANG,
                               check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"by a factor of 4", done.stderr)

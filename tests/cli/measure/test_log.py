@@ -12,6 +12,7 @@ import unittest
 
 from driven import MFU, Cli
 from train_log import Log, arguments_block, megatron_log, step_line, wiggle
+from watched import HANG
 
 
 class Answer(Log):
@@ -229,7 +230,7 @@ class Pipes(Log):
             while len(passed) < 1024:  # blocks for good where nothing comes before the end
                 passed += os.read(process.stdout.fileno(), 4096)
             self.assertTrue(text.startswith(passed))
-            rest, _ = process.communicate(text[4096:], timeout=60)
+            rest, _ = process.communicate(text[4096:], timeout=HANG)
             self.assertTrue(rest.endswith(text[-64:]))
         self.assertEqual(process.returncode, 0)
 

@@ -4,15 +4,16 @@ are commands to somebody."""
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from driven import MFU
 from train_log import Log, arguments_block, megatron_log, step_line, wiggle
+from watched import HANG, close, interrupt, wait_until_caught, wait_until_read
 
 
 def printed_times(times):
@@ -129,8 +130,7 @@ class Interrupted(Log):
     def start(self, *arguments, **options):
         process = subprocess.Popen([MFU, "log", "-", *arguments], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stderr.close)
+        self.addCleanup(close, process)
         self.addCleanup(process.kill)
         return process
 
@@ -142,18 +142,14 @@ class Interrupted(Log):
         while passed < len(text):
             passed += len(os.read(process.stdout.fileno(), 65536))
 
-    def interrupt(self, process):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-
     def test_what_the_job_still_says_is_read(self):
         report = str(self.folder / "mfu.json")
         process = self.start("--tee", "--chip", "h100-sxm", "--out", "json:" + report)
         text = megatron_log().encode()
         self.feed(process, text[:8000])
-        self.interrupt(process)
+        interrupt(process)
         self.assertIsNone(process.poll())
-        rest, said = process.communicate(text[8000:], timeout=60)
+        rest, said = process.communicate(text[8000:], timeout=HANG)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(rest, text[8000:])
         self.assertIn(b"MFU 32.6 %", said)
@@ -167,28 +163,66 @@ class Interrupted(Log):
         process = self.start("--tee", "--chip", "h100-sxm")
         text = megatron_log().encode()
         self.feed(process, text[:text.index(b"iteration       31/")])
-        self.interrupt(process)
-        self.interrupt(process)
+        interrupt(process)
+        interrupt(process)
         said = process.stderr.read()
-        self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual(process.wait(HANG), 130)
         self.assertIn(b"MFU 32.6 %", said)
-        process.stdin.close()
 
     def test_nothing_to_answer_is_quiet(self):
         target = self.folder / "out.prom"
         process = self.start("--chip", "h100-sxm", "--out", f"prom:{target}")
-        time.sleep(0.3)
-        self.interrupt(process)
-        self.interrupt(process)
-        self.assertEqual(process.wait(timeout=60), 130)
+        process.stdin.write(b"no step\n")
+        wait_until_read(process)
+        interrupt(process)
+        interrupt(process)
+        self.assertEqual(process.wait(HANG), 130)
         self.assertEqual(process.stderr.read() + process.stdout.read(), b"")
         self.assertEqual(os.listdir(self.folder), [])
-        process.stdin.close()
+
+    def test_at_every_moment(self):
+        """Somebody leans on Ctrl-C, from any moment on: 130, or the answer was out before."""
+        text = megatron_log().encode()
+        path = self.write("train.log", text)
+        draw = random.Random(20240613)
+        for name, of_log in (("pipe", "-"), ("file", path)):
+            for _ in range(20):
+                process = subprocess.Popen([MFU, "log", of_log, "--chip", "h100-sxm", "--json"],
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                           stderr=subprocess.PIPE)
+                self.addCleanup(close, process)
+                if name == "pipe":
+                    process.stdin.write(text)
+                    process.stdin.close()
+                wait_until_caught(process)
+                for _ in range(draw.randrange(3000)):
+                    process.poll()  # not time: as far as it comes meanwhile
+                interrupts = 0
+                while process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+                    interrupts += 1
+                with self.subTest(name=name, interrupts=interrupts):
+                    out, said = process.stdout.read(), process.stderr.read()
+                    self.assertEqual(said, b"")
+                    self.assertIn(process.returncode, (0, 130))
+                    if process.returncode == 0:
+                        self.assertEqual(json.loads(out)["exit_code"], 0)
+
+    def test_while_it_is_being_loaded(self):
+        """No program has a handler before its first instruction: then the signal is what ends it, which
+        a shell calls 130, too."""
+        for _ in range(20):
+            process = self.start("--chip", "h100-sxm")
+            while process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            self.assertIn(process.returncode, (130, -signal.SIGINT))
+            self.assertEqual(process.stderr.read() + process.stdout.read(), b"")
+            close(process)
 
     def test_the_whole_group(self):
-        job = ("import sys, time\n"
+        job = ("import signal, sys\n"
                "for line in open(sys.argv[1]): print(line, end='', flush=True)\n"
-               "time.sleep(60)\n")
+               "signal.pause()\n")
         log = self.write("train.log", megatron_log())
         # As a shell makes a pipeline: one group, and nobody else has the ends of the pipe.
         trainer = subprocess.Popen([sys.executable, "-c", job, log], stdout=subprocess.PIPE,
@@ -201,8 +235,8 @@ class Interrupted(Log):
         while not passed.endswith(megatron_log().encode()[-100:]):
             passed += os.read(mfu.stdout.fileno(), 65536)
         os.killpg(trainer.pid, signal.SIGINT)
-        _, said = mfu.communicate(timeout=60)
-        trainer.wait(timeout=60)
+        _, said = mfu.communicate(timeout=HANG)
+        trainer.wait(HANG)
         self.assertEqual(mfu.returncode, 130)
         self.assertIn(b"MFU 32.6 %", said)
 
