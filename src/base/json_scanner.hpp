@@ -66,8 +66,6 @@ class JsonScanner {
   // goes on behind the next boundary between events.
   void reject();
 
-  [[nodiscard]] bool array_form() const noexcept { return array_form_; }
-  [[nodiscard]] bool saw_events() const noexcept { return saw_events_; }
   [[nodiscard]] std::int64_t count(JsonOddity oddity) const noexcept;
   void report(Notes& notes) const;
 
