@@ -87,6 +87,7 @@ class JsonScanner {
   [[nodiscard]] bool boundary_ahead() const;
   bool resync(std::size_t from);
   bool find_events();
+  bool cut_off();
   bool pass_key();
   bool pass_value(bool keep);
   void look_closer(std::string_view text, const json_blocks::Unusual& seen);
