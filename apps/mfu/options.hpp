@@ -20,6 +20,13 @@ namespace mfu::app {
 // The place of what is wrong with an option's value.
 [[nodiscard]] Place at(std::string_view option);
 
+// A row of a table of options, whose value is kept as text: name, member, type, help.
+template <typename Text, typename Row>
+void add_text_option(CLI::App& command, Text& text, const Row& row) {
+  command.add_option(std::string(row.name), text.*row.member, std::string(row.help))
+      ->type_name(std::string(row.type));
+}
+
 // Collects what is wrong with a command line.
 class Problems {
  public:

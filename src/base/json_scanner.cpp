@@ -341,16 +341,20 @@ bool JsonScanner::find_events() {
   return false;
 }
 
+// No byte is left at at_: the document stops in the middle.
+bool JsonScanner::cut_off() {
+  if (at_ < size_ || more()) return false;
+  note(JsonOddity::truncated, at_);
+  state_ = State::done;
+  return true;
+}
+
 bool JsonScanner::pass_key() {
   key_.clear();
   ++at_;
   bool escape = false;
   for (;; ++at_) {
-    if (at_ == size_ && !more()) {
-      note(JsonOddity::truncated, at_);
-      state_ = State::done;
-      return false;
-    }
+    if (cut_off()) return false;
     const char c = buffer_[at_];
     if (!escape && c == '"') {
       ++at_;
@@ -369,11 +373,7 @@ bool JsonScanner::pass_value(bool keep) {
   bool inside = false;
   bool escape = false;
   for (;; ++at_) {
-    if (at_ == size_ && !more()) {
-      note(JsonOddity::truncated, at_);
-      state_ = State::done;
-      return false;
-    }
+    if (cut_off()) return false;
     const char c = buffer_[at_];
     bool last = false;
     if (inside) {

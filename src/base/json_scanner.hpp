@@ -66,8 +66,6 @@ class JsonScanner {
   // goes on behind the next boundary between events.
   void reject();
 
-  [[nodiscard]] bool array_form() const noexcept { return array_form_; }
-  [[nodiscard]] bool saw_events() const noexcept { return saw_events_; }
   [[nodiscard]] std::int64_t count(JsonOddity oddity) const noexcept;
   void report(Notes& notes) const;
 
@@ -89,6 +87,7 @@ class JsonScanner {
   [[nodiscard]] bool boundary_ahead() const;
   bool resync(std::size_t from);
   bool find_events();
+  bool cut_off();
   bool pass_key();
   bool pass_value(bool keep);
   void look_closer(std::string_view text, const json_blocks::Unusual& seen);

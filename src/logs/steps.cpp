@@ -105,14 +105,13 @@ void StepCollector::start_segment(const LoggedStep& step) {
   last_of_.clear();
   most_copies_ = 1;
   last_holds_ = stride_;
-  end_segment_ = false;
 }
 
 void StepCollector::add(const LoggedStep& step, std::uint64_t origin) {
   for (std::size_t i = 0; i < kMeasured.size(); ++i) {
     if (step.*kMeasured[i].field) told_ |= 1U << i;
   }
-  if (recent_.empty() || end_segment_) {
+  if (recent_.empty()) {
     start_segment(step);
   } else if (step.iteration <= recent_.back().step.iteration) {
     const auto at = std::lower_bound(

@@ -22,8 +22,6 @@ class StepCollector {
 
   // `origin`: which process says it; 0: not known.
   void add(const LoggedStep& step, std::uint64_t origin);
-  // The next step starts a new segment, whatever its number is.
-  void end_segment() noexcept { end_segment_ = true; }
 
   // Distinct steps so far.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
@@ -63,7 +61,6 @@ class StepCollector {
   std::int64_t first_copied_line_ = 0;
   std::int64_t implausible_ = 0;
   std::int64_t first_implausible_line_ = 0;
-  bool end_segment_ = false;
   bool shared_names_ = false;  // several processes print under one name
   int most_copies_ = 1;        // of one step, in this segment
   unsigned told_ = 0;

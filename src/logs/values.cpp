@@ -183,16 +183,6 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-int significant_digits(std::string_view text) noexcept {
-  int count = 0;
-  for (const char c : trimmed(text)) {
-    if (c == '.' || c == ',' || c == '-') continue;
-    if (!digit(c)) break;
-    if (count > 0 || c != '0') ++count;
-  }
-  return count;
-}
-
 std::optional<Timestamp> timestamp_at(std::string_view text) noexcept {
   int year = digits(text, 0, 4);
   int month = 0;

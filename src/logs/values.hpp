@@ -46,8 +46,6 @@ class LogText {
 }
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-// Digits that carry information in a printed number: 2 of "0.0070".
-[[nodiscard]] int significant_digits(std::string_view text) noexcept;
 
 // "2025-12-18 22:03:52", "2025-12-18T22:03:52,123Z", "01/17/2024 13:47:27" at the start of `text`:
 // seconds since the epoch, read as UTC, and the characters taken.

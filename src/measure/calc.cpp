@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "measure/work_of.hpp"
 #include "mfu/error.hpp"
 #include "mfu/measure.hpp"
 
@@ -154,14 +155,6 @@ class Solver {
   const CalcInput& input_;
   Calculation result_;
 };
-
-Work work_of(const CalcInput& input) {
-  Work work;
-  work.seq_len = input.seq_len.value_or(0.0);
-  work.lengths = input.lengths;
-  work.params = input.params;
-  return work;
-}
 
 ConventionResult count_under(const CalcInput& input, const Convention& convention) {
   const ModelShape shape = input.model.value_or(ModelShape{});

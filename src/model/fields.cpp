@@ -14,41 +14,9 @@ using nlohmann::json;
 constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
 constexpr double kMostWhole = 1e9;  // no width or count of a model comes near it
 
-// Looked up again in the text, and only when there is an error to tell.
-Place locate(const ModelText& origin, const std::vector<std::string>& path) {
-  Place where = origin.start;
-  ByteSource bytes = ByteSource::from_memory(origin.text, origin.source);
-  JsonCursor cursor(bytes);
-  std::string key;
-  for (const std::string& wanted : path) {
-    if (cursor.peek() != JsonCursor::Kind::object) return where;
-    cursor.enter_object();
-    bool found = false;
-    while (!found && cursor.next_key(key)) {
-      found = key == wanted;
-      if (!found) cursor.skip_value();
-    }
-    if (!found) return where;
-  }
-  (void)cursor.peek();
-  const JsonCursor::Spot spot = cursor.spot();
-  where.column = spot.line == 1 ? where.column + spot.column - 1 : spot.column;
-  where.line += spot.line - 1;
-  where.byte_offset = -1;
-  return where;
-}
-
 }  // namespace
 
-std::string kind_of_value(const json& value) {
-  if (value.is_string()) return "a string";
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return "an array";
-  if (value.is_number()) return "a number";
-  return value.dump();
-}
-
-Fields::Fields(const json& object, const ModelText& origin, std::vector<std::string> path)
+Fields::Fields(const json& object, const JsonText& origin, std::vector<std::string> path)
     : object_(object), origin_(origin), path_(std::move(path)) {}
 
 const json* Fields::find(std::string_view key) const {
@@ -138,13 +106,13 @@ void Fields::refuse(std::string_view key, std::string message, std::string hint)
 Place Fields::place(std::string_view key) const {
   std::vector<std::string> path = path_;
   path.emplace_back(key);
-  Place where = locate(origin_, path);
+  Place where = place_within(origin_, path);
   where.what = path_of(key);
   return where;
 }
 
 Place Fields::place() const {
-  Place where = locate(origin_, path_);
+  Place where = place_within(origin_, path_);
   where.what = path_of({});
   return where;
 }
@@ -164,11 +132,10 @@ std::string Fields::path_of(std::string_view key) const {
   return path;
 }
 
-ModelText read_model_text(std::string_view text, const std::string& source) {
+JsonText read_model_text(std::string_view text, const std::string& source) {
   ByteSource bytes = ByteSource::from_memory(std::string(text), source);
   JsonCursor cursor(bytes);
-  ModelText model;
-  model.source = source;
+  JsonText model;
   const JsonCursor::Kind kind = cursor.peek();
   model.start = cursor.place();
   if (kind != JsonCursor::Kind::object) {
@@ -181,34 +148,11 @@ ModelText read_model_text(std::string_view text, const std::string& source) {
   return model;
 }
 
-json parse_model_text(const ModelText& text) {
-  std::vector<std::set<std::string>> keys;
-  std::vector<std::string> path;
-  std::string twice;
-  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) {
-      keys.emplace_back();
-    } else if (event == json::parse_event_t::object_end) {
-      keys.pop_back();
-    } else if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second && twice.empty()) twice = key;
-    }
-    return true;
-  };
-  json parsed;
-  try {
-    parsed = json::parse(text.text, watch);
-  } catch (const json::exception& problem) {
-    // The cursor has checked the grammar: what is left is a number that no double holds.
-    const bool range = problem.id == 406;
-    throw Error(ErrorKind::format,
-                range ? "a number is too large" : "cannot be read: " + std::string(problem.what()),
-                text.start);
-  }
-  if (!twice.empty()) {
-    throw Error(ErrorKind::format, "the key '" + twice + "' is given twice", locate(text, {twice}),
-                "remove one of them");
+json parse_model_text(const JsonText& text) {
+  std::string repeated;
+  json parsed = parse_json_text<json>(text, repeated);
+  if (!repeated.empty()) {
+    refuse_repeated_key(repeated, place_within(text, std::span(&repeated, 1)));
   }
   return parsed;
 }

@@ -11,19 +11,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_text.hpp"
 #include "mfu/error.hpp"
 
 namespace mfu {
 
-struct ModelText {
-  std::string text;  // one JSON value
-  std::string source;
-  Place start;  // of the value in its source
-};
-
 class Fields {
  public:
-  Fields(const nlohmann::json& object, const ModelText& origin, std::vector<std::string> path = {});
+  Fields(const nlohmann::json& object, const JsonText& origin, std::vector<std::string> path = {});
 
   // Null when absent or null. Counts as asked for.
   [[nodiscard]] const nlohmann::json* find(std::string_view key) const;
@@ -53,16 +48,13 @@ class Fields {
   [[nodiscard]] std::string path_of(std::string_view key) const;
 
   const nlohmann::json& object_;
-  const ModelText& origin_;
+  const JsonText& origin_;
   std::vector<std::string> path_;
   mutable std::set<std::string, std::less<>> asked_;
 };
 
 // Checks the grammar and refuses keys that are given twice.
-[[nodiscard]] ModelText read_model_text(std::string_view text, const std::string& source);
-[[nodiscard]] nlohmann::json parse_model_text(const ModelText& text);
-
-// What a JSON value is, for a complaint.
-[[nodiscard]] std::string kind_of_value(const nlohmann::json& value);
+[[nodiscard]] JsonText read_model_text(std::string_view text, const std::string& source);
+[[nodiscard]] nlohmann::json parse_model_text(const JsonText& text);
 
 }  // namespace mfu

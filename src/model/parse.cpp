@@ -169,7 +169,7 @@ void refuse_unknown_parts(const Fields& fields) {
 
 ModelShape parse_model(std::string_view json_text, const std::string& source, Notes& notes,
                        MissingKeys missing_keys) {
-  const ModelText text = read_model_text(json_text, source);
+  const JsonText text = read_model_text(json_text, source);
   const nlohmann::json json = parse_model_text(text);
   const Fields fields(json, text);
   const bool ours = is_object_of_ours(json);

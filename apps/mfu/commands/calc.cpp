@@ -45,9 +45,7 @@ Report calculated(const ParsedCalc& parsed, const GateLimits& limits, Notes& not
   Problems problems;
   for (const Error& problem : calc_problems(calculation)) problems.add(problem);
   problems.throw_if_any();
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "calc";
+  Report report = report_of("calc");
   report.inputs = parsed.files;
   report.notes = notes.all();
   report.calc = describe_calc(std::move(calculation));

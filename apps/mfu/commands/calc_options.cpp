@@ -271,8 +271,7 @@ const CalcOption* find_calc_option(std::string_view key) noexcept {
 void add_calc_options(CLI::App& command, CalcText& text, std::span<const CalcPart> parts) {
   for (const CalcOption& option : kCalcOptions) {
     if (std::find(parts.begin(), parts.end(), option.part) == parts.end()) continue;
-    command.add_option(std::string(option.name), text.*option.member, std::string(option.help))
-        ->type_name(std::string(option.type));
+    add_text_option(command, text, option);
   }
 }
 

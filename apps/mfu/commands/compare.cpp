@@ -19,7 +19,6 @@
 #include "inputs/run_overrides.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/regression_gate.hpp"
@@ -184,9 +183,7 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
 
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "compare";
+  Report report = report_of("compare");
   Side before = read_side(text.files[0], request, report.inputs, notes);
   Side after = read_side(text.files[1], request, report.inputs, notes);
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());

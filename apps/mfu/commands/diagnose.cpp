@@ -23,7 +23,6 @@
 #include "mfu/read.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/against_history.hpp"
 #include "outputs/publish.hpp"
@@ -87,9 +86,7 @@ Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
 int publish_scores(const HealthyScores& healthy, const GateLimits& limits, const Notes& notes,
                    std::vector<OutputTarget>& targets, bool verbose) {
   if (limits.min_mfu) throw Error(healthy);
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "diagnose";
+  Report report = report_of("diagnose");
   report.inputs = healthy.inputs;
   report.notes = notes.all();
   report.scores = healthy.section;
@@ -147,9 +144,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   DiagnosedRun run = diagnose_run(std::move(read), request, notes,
                                   [&](const std::string& what) { progress.done(what); });
 
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "diagnose";
+  Report report = report_of("diagnose");
   report.inputs = std::move(run.inputs);
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());
   report.diagnose = std::move(run.section);

@@ -8,7 +8,6 @@
 #include "commands/calc_options.hpp"
 #include "commands/commands.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "report/measure/calc_wording.hpp"
@@ -52,9 +51,7 @@ int run_flops(const CLI::App& command, const FlopsText& text) {
   }
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "flops";
+  Report report = report_of("flops");
   report.inputs = parsed.files;
   report.notes = notes.all();
   const std::vector<const Convention*> others = all_conventions();

@@ -18,7 +18,6 @@
 #include "commands/commands.hpp"
 #include "inputs/saved_report.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/history_file.hpp"
 #include "outputs/publish.hpp"
@@ -55,9 +54,7 @@ std::string now_text() {
 }
 
 Report started(std::string_view action) {
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "history";
+  Report report = report_of("history");
   report.history = HistorySection{};
   report.history->action = action;
   return report;

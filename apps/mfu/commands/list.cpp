@@ -10,7 +10,6 @@
 #include "commands/commands.hpp"
 #include "mfu/report.hpp"
 #include "mfu/training_log.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "report/measure/references.hpp"
@@ -50,9 +49,7 @@ int answer(std::string_view command, ListSection section, const OutputText& outp
   Problems problems;
   std::vector<OutputTarget> targets = open_outputs(output, problems);
   problems.throw_if_any();
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = std::string(command);
+  Report report = report_of(command);
   report.list = std::move(section);
   return publish(report, targets, false);
 }

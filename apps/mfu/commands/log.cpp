@@ -17,7 +17,6 @@
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "mfu/training_log.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/against_history.hpp"
 #include "outputs/baseline.hpp"
@@ -164,9 +163,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   const TrainingLog log = read_live(text.files.front(), reading, notes, interrupted);
   LogAnswer answer = answer_log(log, text.calc, summing, problems, notes, interrupted);
 
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "log";
+  Report report = report_of("log");
   InputInfo input;
   input.path = text.files.front();
   input.format = log.format;

@@ -11,7 +11,6 @@
 #include "inputs/chip_source.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 
@@ -56,7 +55,7 @@ int run_peak(const CLI::App& command, const PeakText& text) {
                        "a name of several words is quoted: mfu peak \"NVIDIA H100 80GB HBM3\""));
   }
   Notes notes;
-  Report report;
+  Report report = report_of("peak");
   PeakQuery query;
   ObservedDevices observed;
   query.sparse = text.sparse;
@@ -95,8 +94,6 @@ int run_peak(const CLI::App& command, const PeakText& text) {
   report.peak = describe_peak(query);
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
-  report.tool_version = std::string(version());
-  report.command = "peak";
   report.notes = notes.all();
   return publish(report, targets, text.verbose);
 }

@@ -14,7 +14,6 @@
 #include "mfu/plan_report.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 
@@ -189,9 +188,7 @@ int run_plan(const CLI::App& command, const PlanCommandText& text) {
     findings.schedule_points =
         question.schedule->points.value_or(static_cast<std::size_t>(findings.schedule->steps));
   }
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "plan";
+  Report report = report_of("plan");
   report.inputs = question.files;
   report.notes = notes.all();
   judge_limits(report, findings);

@@ -346,8 +346,7 @@ void add_plan_options(CLI::App& command, PlanText& text) {
   command.get_option("--convention")->description("How FLOPs are counted (6n)");
   command.add_option("--gpus", text.calc.gpus, "GPUs of the job")->type_name("N");
   for (const PlanOption& option : kPlanOptions) {
-    command.add_option(std::string(option.name), text.*option.member, std::string(option.help))
-        ->type_name(std::string(option.type));
+    add_text_option(command, text, option);
   }
 }
 

@@ -11,7 +11,6 @@
 #include "inputs/read_inputs.hpp"
 #include "mfu/read.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
@@ -65,7 +64,7 @@ int run_reduce(const CLI::App& command, const ReduceText& text) {
   const bool to_file = text.output != "-";
   if (to_file) Output::require_folder_for(text.output);
 
-  Report report;
+  Report report = report_of("reduce");
   Notes notes;
   ReadResult read = read_inputs(text.files, threads, notes);
   for (const InputInfo& input : read.inputs) {
@@ -79,8 +78,6 @@ int run_reduce(const CLI::App& command, const ReduceText& text) {
   Output output = to_file ? Output::replacing(text.output) : Output::standard();
   output.write(write_run(read.run, notes));
 
-  report.tool_version = std::string(version());
-  report.command = "reduce";
   report.inputs = std::move(read.inputs);
   report.notes = notes.all();
   if (!to_file && text.report.out.empty()) {

@@ -16,7 +16,6 @@
 #include "mfu/measure.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 
@@ -119,9 +118,7 @@ int run_whatif(const CLI::App& command, const WhatIfText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
   Notes notes;
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "whatif";
+  Report report = report_of("whatif");
   report.calc = asks_for_rebase(text) ? rebased(text, problems)
                                       : measured(text, problems, notes, report.inputs);
   report.notes = notes.all();

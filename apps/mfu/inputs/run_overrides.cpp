@@ -93,8 +93,7 @@ void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes)
 
 void add_override_options(CLI::App& command, OverrideText& text) {
   for (const OverrideOption& option : kOverrideOptions) {
-    command.add_option(std::string(option.name), text.*option.member, std::string(option.help))
-        ->type_name(std::string(option.type));
+    add_text_option(command, text, option);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mfu/quantity.hpp"
+#include "mfu/version.hpp"
 #include "outputs/terminal.hpp"
 
 namespace mfu::app {
@@ -24,6 +25,13 @@ std::string impossible_figure(const Judged& judged) {
 }
 
 }  // namespace
+
+Report report_of(std::string_view command) {
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = command;
+  return report;
+}
 
 void say_error(const Error& error) {
   const std::string place = error.place().str();

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mfu/error.hpp"
@@ -10,6 +11,9 @@
 #include "options.hpp"
 
 namespace mfu::app {
+
+// An empty report of this command and this version.
+[[nodiscard]] Report report_of(std::string_view command);
 
 // What --strict and --min-mfu judge.
 struct Judged {

@@ -12,9 +12,7 @@ void take_field(MegatronLine& out, std::string_view key, std::string_view value)
       if (key == "approx flops per GPU") out.approx_flops = at.number(12);
       break;
     case 'c':
-      if (key == "consumed samples") {
-        out.consumed_samples = at.number();
-      } else if (key == "consumed tokens") {
+      if (key == "consumed tokens") {
         out.consumed_tokens = at.number();
       } else if (key == "compute per GPU (TFLOP/s/GPU)") {
         out.tflops = at.number();

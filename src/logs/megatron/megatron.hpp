@@ -18,7 +18,6 @@ struct MegatronLine {
   std::optional<double> iteration_mean_s;  // Primus: since the start
   bool without_time = false;               // printed, and no time: 0, nan
   bool in_seconds = false;                 // printed "(s)" and not "(ms)"
-  std::optional<double> consumed_samples;
   std::optional<double> consumed_tokens;
   std::optional<double> global_batch;
   std::optional<double> samples_per_s;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -40,67 +39,17 @@ std::string_view default_text(std::string_view key) {
   return "null";
 }
 
-// nlohmann keeps the last of equal keys in silence.
-json parse(const RunHeader::Value& value) {
-  std::vector<std::set<std::string>> keys;
-  std::string twice;
-  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) {
-      keys.emplace_back();
-    } else if (event == json::parse_event_t::object_end) {
-      keys.pop_back();
-    } else if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second && twice.empty()) twice = key;
-    }
-    return true;
-  };
-  json parsed;
-  try {
-    parsed = json::parse(value.text, watch);
-  } catch (const json::exception& problem) {
-    // The cursor has checked the grammar: what is left is a number that no double holds.
-    const bool range = problem.id == 406;
-    throw Error(ErrorKind::format,
-                range ? "a number is too large" : "cannot be read: " + std::string(problem.what()),
-                value.start);
-  }
-  if (!twice.empty()) {
-    throw Error(ErrorKind::format, "the key '" + twice + "' is given twice", value.start,
-                "remove one of them");
-  }
+json parse(const JsonText& value) {
+  std::string repeated;
+  json parsed = parse_json_text<json>(value, repeated);
+  if (!repeated.empty()) refuse_repeated_key(repeated, value.start);
   return parsed;
-}
-
-// The place of a nested value: looked up again in the text, and only when there is an error to
-// tell.
-Place locate(const RunHeader::Value& value, std::span<const std::string> keys) {
-  Place where = value.start;
-  ByteSource bytes = ByteSource::from_memory(value.text, value.start.file);
-  JsonCursor cursor(bytes);
-  std::string key;
-  for (const std::string& wanted : keys) {
-    if (cursor.peek() != JsonCursor::Kind::object) return where;
-    cursor.enter_object();
-    bool found = false;
-    while (!found && cursor.next_key(key)) {
-      found = key == wanted;
-      if (!found) cursor.skip_value();
-    }
-    if (!found) return where;
-  }
-  (void)cursor.peek();
-  const JsonCursor::Spot spot = cursor.spot();
-  where.column = spot.line == 1 ? where.column + spot.column - 1 : spot.column;
-  where.line += spot.line - 1;
-  where.byte_offset = -1;
-  return where;
 }
 
 // A value of the header with its key path, which every complaint names.
 class Field {
  public:
-  Field(const json& value, const RunHeader::Value& origin, std::string key)
+  Field(const json& value, const JsonText& origin, std::string key)
       : value_(value), origin_(origin), path_(std::move(key)) {}
 
   [[nodiscard]] Field at(const std::string& key) const {
@@ -117,22 +66,23 @@ class Field {
     throw Error(ErrorKind::format, std::move(message), place(), std::move(hint));
   }
   [[nodiscard]] Place place() const {
-    Place where = locate(origin_, keys_);
+    Place where = place_within(origin_, keys_);
     where.what = path_;
     return where;
   }
 
   void require_object() const {
-    if (!value_.is_object()) fail("expected an object, found " + found());
+    if (!value_.is_object()) fail("expected an object, found " + kind_of_value(value_));
   }
   [[nodiscard]] std::string text() const {
-    if (!value_.is_string()) fail("expected a string, found " + found());
+    if (!value_.is_string()) fail("expected a string, found " + kind_of_value(value_));
     return value_.get<std::string>();
   }
   // `most`: beyond it the number is a slip of the unit, and products of it would overflow.
   [[nodiscard]] double positive(double most = 1e30) const {
     if (!value_.is_number()) {
-      fail("expected a number, found " + found(), value_.is_string() ? "without quotes" : "");
+      fail("expected a number, found " + kind_of_value(value_),
+           value_.is_string() ? "without quotes" : "");
     }
     const double number = value_.get<double>();
     if (!(number > 0.0) || !std::isfinite(number)) fail("expected a number above 0");
@@ -145,7 +95,7 @@ class Field {
   [[nodiscard]] Integer whole(std::int64_t least, double most = kMostCount) const {
     const std::string wanted = "expected a whole number from " + std::to_string(least) + " on";
     if (!value_.is_number()) {
-      fail(wanted + ", found " + found(), value_.is_string() ? "without quotes" : "");
+      fail(wanted + ", found " + kind_of_value(value_), value_.is_string() ? "without quotes" : "");
     }
     const double number = value_.get<double>();
     if (number != std::floor(number) || number < static_cast<double>(least)) {
@@ -174,16 +124,8 @@ class Field {
   }
 
  private:
-  [[nodiscard]] std::string found() const {
-    if (value_.is_string()) return "a string";
-    if (value_.is_object()) return "an object";
-    if (value_.is_array()) return "an array";
-    if (value_.is_number()) return "a number";
-    return value_.dump();
-  }
-
   const json& value_;
-  const RunHeader::Value& origin_;
+  const JsonText& origin_;
   std::string path_;
   std::vector<std::string> keys_;
 };
@@ -334,7 +276,7 @@ bool RunHeader::knows(std::string_view key) noexcept {
 bool RunHeader::take(JsonCursor& cursor, std::string_view key) {
   if (!knows(key)) return false;
   (void)cursor.peek();
-  Value value;
+  JsonText value;
   value.start = cursor.place();
   value.start.what = std::string(key);
   if (has(key)) {

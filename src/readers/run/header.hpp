@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json_cursor.hpp"
+#include "base/json_text.hpp"
 #include "mfu/error.hpp"
 #include "mfu/timings.hpp"
 
@@ -52,14 +53,9 @@ class RunHeader {
   // Checks every value and fills the header's part of `run`. What is not known goes to `unknown`.
   void apply(RunTimings& run, UnknownKeys& unknown, Notes& notes) const;
 
-  struct Value {
-    std::string text;  // JSON
-    Place start;
-  };
-
  private:
   std::string file_;
-  std::map<std::string, Value, std::less<>> values_;
+  std::map<std::string, JsonText, std::less<>> values_;
 };
 
 }  // namespace mfu

@@ -246,12 +246,4 @@ void fail_element(const RankContext& context, std::string_view name, JsonCursor:
   }
 }
 
-double read_time(const RankContext& context, std::string_view name, int shift) {
-  double value = 0.0;
-  const JsonCursor::Element element =
-      context.cursor.sample(value, {.shift = shift, .most = kMostSeconds});
-  if (element != JsonCursor::Element::plain) fail_element(context, name, element, {});
-  return value;
-}
-
 }  // namespace mfu

@@ -71,8 +71,6 @@ struct TelemetrySink {
 // The telemetry object: quantities go to `sink`, names and codes into `info`.
 void read_telemetry(const RankContext& context, RankInfo& info, TelemetrySink& sink);
 
-// A time that is the cursor's next value; null is NaN.
-[[nodiscard]] double read_time(const RankContext& context, std::string_view name, int shift);
 // The text of a complaint about an element of a series or a single sample.
 [[noreturn]] void fail_element(const RankContext& context, std::string_view name,
                                JsonCursor::Element element, std::optional<std::size_t> index);

@@ -71,6 +71,11 @@ Written note_to_json(const Note& note) {
           {"what", note.first.what}};
 }
 
+[[noreturn]] void refuse(const json::exception& problem, const Place& place) {
+  throw Error(ErrorKind::format, "cannot be read: " + std::string(problem.what()), place,
+              "reduce the traces again, or leave the key out");
+}
+
 // Reads what is there and is not null into `to`.
 template <typename T>
 void take(const json& object, const char* key, T& to) {
@@ -238,8 +243,7 @@ TraceEvidence trace_from_json(const json& value, const Place& place) {
             [&](const json& element) { trace.list.push_back(collective_from_json(element)); });
     return trace;
   } catch (const json::exception& problem) {
-    throw Error(ErrorKind::format, "cannot be read: " + std::string(problem.what()), place,
-                "reduce the traces again, or leave the key out");
+    refuse(problem, place);
   }
 }
 
@@ -255,8 +259,7 @@ void notes_from_json(const json& value, const Place& place, Notes& notes) {
       note_from_json(element, place, notes);
     }
   } catch (const json::exception& problem) {
-    throw Error(ErrorKind::format, "cannot be read: " + std::string(problem.what()), place,
-                "reduce the traces again, or leave the key out");
+    refuse(problem, place);
   }
 }
 

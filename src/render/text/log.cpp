@@ -56,14 +56,7 @@ void headline(Screen& screen, const LogSection& section) {
 }  // namespace
 
 void text_log(Screen& screen, const LogSection& section) {
-  const std::string title = printable(section.title);
-  const std::string steps = printable(section.steps_line);
-  if (columns_of(title) + 3 + columns_of(steps) <= screen.width()) {
-    screen.line(title + "   " + steps);
-  } else {
-    for (const std::string& part : wrap(title, screen.width())) screen.line(part);
-    screen.line("   " + steps);
-  }
+  screen.title(section.title, section.steps_line);
   screen.blank();
   headline(screen, section);
   screen.blank();

@@ -42,6 +42,17 @@ void Screen::wrapped(std::string_view text, std::size_t indent, Emphasis emphasi
   }
 }
 
+void Screen::title(std::string_view text, std::string_view beside) {
+  const std::string shown = printable(text);
+  const std::string rest = "   " + printable(beside);
+  if (columns_of(shown) + columns_of(rest) <= width_) {
+    line(shown + rest);
+    return;
+  }
+  wrapped(text, 0);
+  line(rest);
+}
+
 void Screen::hanging(std::string_view label, std::string_view text, Emphasis emphasis) {
   bool first = true;
   for (const std::string& part : wrap(printable(text), width_ - kHanging)) {

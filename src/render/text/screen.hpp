@@ -27,6 +27,8 @@ class Screen {
   void blank() { out_ += '\n'; }
   // Wrapped, each line indented.
   void wrapped(std::string_view text, std::size_t indent, Emphasis emphasis = Emphasis::none);
+  // What the screen is of, with `beside` on the same line where both fit.
+  void title(std::string_view text, std::string_view beside);
   // A label, then text that hangs under itself.
   void hanging(std::string_view label, std::string_view text, Emphasis emphasis = Emphasis::none);
   void hanging(std::string_view label, const std::vector<std::string>& texts);

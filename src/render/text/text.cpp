@@ -194,14 +194,7 @@ void how_sure(Screen& screen, const DiagnoseSection& section) {
 }
 
 void diagnose(Screen& screen, const DiagnoseSection& section) {
-  const std::string title = printable(section.title);
-  const std::string steps = printable(section.steps_line);
-  if (columns_of(title) + 3 + columns_of(steps) <= screen.width()) {
-    screen.line(title + "   " + steps);
-  } else {
-    for (const std::string& part : wrap(title, screen.width())) screen.line(part);
-    screen.line("   " + steps);
-  }
+  screen.title(section.title, section.steps_line);
   screen.blank();
   headline(screen, section);
   screen.blank();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/work_of.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "report/measure/calc_wording.hpp"
@@ -29,14 +30,6 @@ std::string component_name(std::string_view id) {
     if (words.id == id) return std::string(words.text);
   }
   return std::string(id);
-}
-
-Work work_of(const CalcInput& input) {
-  Work work;
-  work.seq_len = input.seq_len.value_or(0.0);
-  work.lengths = input.lengths;
-  work.params = input.params;
-  return work;
 }
 
 FlopsTotal total_of(const Convention& convention, const FlopCount& count) {

@@ -23,8 +23,6 @@ class CollectiveLog {
   // A collective of the host; used only where there is no GPU.
   void add_host(const KinetoEvent& event);
 
-  [[nodiscard]] bool has_host_collectives() const noexcept { return !host_.empty(); }
-
   // Hands over in order of start. keep(device): whether that device is looked at.
   // step(correlation, start): the index of the step.
   void finish(bool gpu, const std::function<bool(std::uint8_t)>& keep,
