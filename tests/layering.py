@@ -41,7 +41,7 @@ ARROWS = {
 }
 
 PUBLIC = {
-    "error": "base", "quantity": "base", "seldom": "base", "version": "base",
+    "error": "base", "quantity": "base", "boxed": "base", "version": "base",
     "interval": "statistics", "model": "model", "flops": "flops",
     "chip": "chips", "timings": "timings", "trace": "timings", "read": "readers",
     "device_health": "timings", "telemetry": "readers", "user_chips": "readers",

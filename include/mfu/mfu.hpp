@@ -1,6 +1,7 @@
 // All public headers.
 #pragma once
 
+#include "mfu/boxed.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/compare.hpp"
 #include "mfu/device_health.hpp"
@@ -19,7 +20,6 @@
 #include "mfu/read.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
-#include "mfu/seldom.hpp"
 #include "mfu/telemetry.hpp"
 #include "mfu/timings.hpp"
 #include "mfu/trace.hpp"

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "mfu/boxed.hpp"
 #include "mfu/device_health.hpp"
-#include "mfu/seldom.hpp"
 #include "mfu/trace.hpp"
 
 namespace mfu {
@@ -75,7 +75,7 @@ struct RankInfo {
   Coords coords;            // given, or derived from the sizes in Parallelism
   RankTelemetry telemetry;
   // What its device said about itself, from files beside the run (--telemetry).
-  Seldom<DeviceHealth> device;
+  Boxed<DeviceHealth> device;
 };
 
 // A matrix of seconds, step-major: the ranks of one step lie side by side.
