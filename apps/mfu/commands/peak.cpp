@@ -14,6 +14,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
+#include "report/measure/peak_section.hpp"
 
 namespace mfu::app {
 namespace {

@@ -12,6 +12,7 @@
 #include "base/decimal.hpp"
 #include "commands/calc_options.hpp"
 #include "commands/commands.hpp"
+#include "measure/detective.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/measure.hpp"
 #include "mfu/quantity.hpp"
@@ -19,6 +20,7 @@
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
+#include "report/measure/calc_section.hpp"
 
 namespace mfu::app {
 namespace {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/switches.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/measure/flops_section.hpp"
 
 namespace mfu {
 namespace {
