@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
-#include "mfu/training_log.hpp"
 
 namespace {
 

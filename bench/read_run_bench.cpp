@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bench/measure.hpp"
+#include "diagnose/detail.hpp"
 #include "mfu/diagnose.hpp"
 #include "mfu/read.hpp"
 #include "statistics/robust.hpp"
@@ -188,7 +189,7 @@ void measure(const std::string& name, bool gzip, const Shape& shape, double base
     mfu::Notes notes;
     const mfu::ReadResult result = mfu::read_run({path}, notes);
     const mfu::Diagnosis diagnosis = mfu::diagnose(result.run, {}, notes);
-    if (diagnosis.steps_used.empty()) throw std::runtime_error("no steps were used");
+    if (diagnosis.detail->steps_used.empty()) throw std::runtime_error("no steps were used");
     return static_cast<std::uint64_t>(result.run.column_bytes());
   });
 

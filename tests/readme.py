@@ -20,7 +20,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(os.environ.get("MFU_SOURCE_DIR", pathlib.Path(__file__).resolve().parent.parent))
-FILES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/recorder/README.md"]
+FILES = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/recorder/README.md",
+         "docs/library.md"]
 FENCE = re.compile(r"^```(console|json|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 # Programs that a reader has, or gets from somewhere else.

@@ -1,5 +1,5 @@
 // Errors and notes: two of the three channels by which the library talks (the third, findings about
-// the user's run, is in analyze.hpp).
+// the user's run, is in diagnose.hpp).
 //
 // Error: the work cannot go on. Thrown where found, caught once, in main.
 // Note:  the work went on, and something was lost or assumed.

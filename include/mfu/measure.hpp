@@ -1,21 +1,21 @@
 // The arithmetic of one measurement: from what was measured to MFU and HFU, under one convention or
-// many, and the way back from a printed figure to what produced it.
+// many.
 //
 //   MFU = R F_model / P    HFU = R F_hardware / P
 // R tokens per second and GPU, F FLOPs a token (flops.hpp), P peak FLOP/s of a GPU.
-// Numbers only: every sentence is made in the report room. All values in SI units, of the whole job
-// unless said otherwise; nothing is ever guessed: what is not given stays empty.
+// Numbers only; describe() (report.hpp) puts them in words. All values in SI units, of the whole
+// job unless said otherwise; nothing is ever guessed: what is not given stays empty.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mfu/boxed.hpp"
 #include "mfu/chip.hpp"
+#include "mfu/error.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/model.hpp"
 #include "mfu/timings.hpp"
@@ -49,37 +49,9 @@ struct CalcInput {
   std::optional<double> tokens_per_second_per_gpu;
   std::optional<double> achieved_flops;  // FLOP/s of one GPU
   std::optional<PeakUsed> peak;
-  const Convention* convention = nullptr;
+  const Convention* convention = nullptr;  // nothing is counted without one
   Switches switches;
 };
-
-enum class Quantity {
-  seq_len,
-  batch,
-  tokens_per_step,
-  step_seconds,
-  tokens_per_second,
-  tokens_per_second_per_gpu,
-  achieved_flops,
-};
-
-// What a factor between two statements of one quantity probably is.
-enum class FactorGuess { none, gpus, accumulation, node, copies };
-
-// Two of the inputs say different things.
-struct Disagreement {
-  Quantity left;  // as it is given; `right` is what the other inputs make of it
-  double left_value = 0.0;
-  double right_value = 0.0;
-  std::vector<Quantity> from;  // the inputs that `right_value` comes from
-  std::int64_t factor = 0;     // larger over smaller, where that is a whole number; else 0
-  bool left_is_larger = false;
-  FactorGuess guess = FactorGuess::none;
-};
-// Statements that are this close agree.
-inline constexpr double kAgreement = 0.01;
-// The whole number from 2 on that `ratio` is within 1 % of; else 0.
-[[nodiscard]] std::int64_t whole_factor(double ratio) noexcept;
 
 // One group of alternatives, any of which would help.
 enum class MissingInput { measurement, tokens, gpus, model, seq_len, peak };
@@ -102,6 +74,9 @@ struct LeftOutConvention {
   std::string reason;
 };
 
+// Two of the inputs say different things. What, calc_problems() (report.hpp) puts in words.
+struct Disagreement;
+
 enum class CalcStatus { ok, impossible, no_peak, no_model };
 [[nodiscard]] std::string_view to_string(CalcStatus status) noexcept;
 
@@ -116,7 +91,7 @@ struct Calculation {
   std::vector<ConventionResult> results;  // the chosen one first; none without a model
   std::vector<LeftOutConvention> left_out;
   std::vector<MissingInput> missing;
-  std::vector<Disagreement> disagreements;
+  Boxed<std::vector<Disagreement>> disagreements;  // nothing: none
   CalcStatus status = CalcStatus::no_model;
   [[nodiscard]] std::optional<double> mfu() const {
     if (!results.empty()) return results.front().mfu;
@@ -134,101 +109,8 @@ struct Calculation {
 [[nodiscard]] Calculation calculate(const CalcInput& input,
                                     std::span<const Convention* const> others = {});
 
-// The overrides that another convention than the chosen one is counted with: what is a fact of the
-// run (recomputation, what is trained), as far as the convention knows it; how attention, window
-// and router are counted is what conventions differ in. The chosen one takes all of them.
-[[nodiscard]] Switches switches_for(const CalcInput& input, const Convention& convention);
-
-// ---------------------------------------------------------------- peaks
-
-struct PeakRow {
-  const Chip* chip = nullptr;  // nothing: from a given number
-  std::optional<Precision> precision;
-  std::vector<PrecisionShare> mix;  // several precisions: their blend; empty: one
-  std::optional<ClockRule> clock;   // nothing: from a given number
-  double clock_mhz = 0.0;           // 0: unknown
-  bool dense = true;
-  double flops = 0.0;
-  std::optional<double> mfu;
-  bool used = false;  // the peak of the measurement itself
-};
-
-// The measurement's peak and its neighbours: each precision of a mix, every clock of the chip in
-// that precision, and the 2:4-sparse headline figure, which is twice the datasheet's dense one. For
-// a number: what chips have it, as their dense or as their sparse figure.
-[[nodiscard]] std::vector<PeakRow> peaks_around(const Calculation& calculation);
-
-// ---------------------------------------------------------------- impossible
-
-enum class ExcuseKind {
-  gpus,          // the throughput is that of `count` GPUs
-  accumulation,  // counted once too often
-  sparse,        // the sparse peak
-  clock,         // the GPU ran faster than the peak's clock: `count` MHz at least
-  package,       // the figure is of all `count` devices of what is sold as one
-  other_chip,    // `chip`
-  other_precision,
-  given_peak,  // twice the given peak
-  hardware,    // the achieved figure holds recomputation
-  causal,      // full attention counted where the kernel does half
-};
-struct Excuse {
-  ExcuseKind kind;
-  double would_be = 0.0;  // MFU; 0..1
-  double count = 0.0;
-  const Chip* chip = nullptr;
-  std::optional<Precision> precision;
-  double peak_flops = 0.0;
-};
-// What would explain an MFU over 1, likeliest first. What leaves it over 1 explains nothing.
-[[nodiscard]] std::vector<Excuse> excuses_for(const Calculation& calculation);
-
-// ---------------------------------------------------------------- the detective
-
-struct Reported {
-  bool is_ratio = false;  // MFU or HFU; else FLOP/s of one GPU
-  double value = 0.0;
-  double half_unit = 0.0;  // half a unit of the last printed digit, relative to the value
-};
-
-enum class WrongFactor {
-  none,
-  gpus_not_divided,    // the whole job's throughput against one GPU
-  gpus_divided_twice,  // a GPU's throughput divided by the GPUs again
-  accumulation_twice,
-  accumulation_missed,
-  forward_only,  // the backward pass is missing: 1/3
-  three_times,   // forward and backward counted three times over
-  with_embedding,
-  without_embedding,
-  sequence_doubled,
-  sequence_halved,
-  recomputed_full,  // a hardware figure
-  recomputed_selective,
-};
-
-struct Match {
-  const Convention* convention = nullptr;
-  WrongFactor factor = WrongFactor::none;
-  PeakRow peak;  // `used` where it is the measurement's own
-  bool hardware = false;
-  double value = 0.0;           // of the reported kind
-  double relative_error = 0.0;  // (value - reported) / reported
-  int departures = 0;           // from what was stated: convention, peak, factor
-  bool tied = false;            // within the rounding of what is printed
-};
-
-struct Detection {
-  Reported reported;
-  double tolerance = 0.0;      // relative: rounding of the figure and of the measurement
-  std::vector<Match> matches;  // best first: within the tolerance by departures, then by error
-  std::size_t tried = 0;
-  std::size_t ties = 0;  // all within the tolerance, also those that are not listed
-};
-
-// Which convention, peak or single wrong factor turns the measurement into the printed figure.
-// `half_unit`: the rounding of the measurement itself, relative. At most `most` matches are kept.
-[[nodiscard]] Detection detect(const Calculation& calculation, const Reported& reported,
-                               double half_unit, std::size_t most = 10);
+// Fills workload.flops_per_step and convention of a run that states no work, where a known model,
+// the sequence length and the tokens of a step allow it. A model that is not known is a note.
+void count_work(RunTimings& run, Notes& notes);
 
 }  // namespace mfu

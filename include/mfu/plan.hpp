@@ -1,19 +1,16 @@
-// Training plans: what a model FLOPs utilization is worth in days, GPUs and money, and the limits
-// of model size, batch, schedule and failures that go with it.
+// Training plans: what a model FLOPs utilization is worth in days, GPUs and money, and what
+// failures cost of them.
 //
 // Three equations over seven quantities, solved for what is not given:
-//   F T = U P H g     FLOPs: F a token (flops.hpp), T tokens, U MFU, P peak FLOP/s of a GPU, g
-//   goodput H = G W           GPU-seconds: G GPUs, W wall seconds C = p H           cost: p price
-//   of a GPU-second
-// Pure step time is W g. Numbers only: the sentences are in the report room. SI units, tokens,
-// parameters, ratios 0..1; money has the currency that it is given in. What is not given or found
-// stays empty. Sources stand at the formulas, and in `mfu explain` (report/plan_terms.cpp).
+//   F T = U P H g    FLOPs: F a token (flops.hpp), T tokens, U MFU, P peak of a GPU, g goodput
+//   H = G W          GPU-seconds: G GPUs, W wall seconds
+//   C = p H          cost: p price of a GPU-second
+// Pure step time is W g. Numbers only; describe() (report.hpp) puts them in words. SI units,
+// tokens, parameters, ratios 0..1; money has the currency that it is given in. What is not given or
+// found stays empty. Sources stand at the formulas, and in `mfu explain`.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,11 +38,6 @@ struct Goodput {
   double redone = 0.0;       // steps lost since the last checkpoint, and checkpoints cut short
   double restarts = 0.0;
 };
-
-// Daly 2006: M exp(R/M) (exp((t+d)/M) - 1) of wall time for t of step time. Exact for
-// failures at a constant rate, also during checkpoints and restarts. `gpus` counts where the rate
-// is per GPU. A rate that lets nothing through has useful = 0.
-[[nodiscard]] Goodput goodput_of(const FailureRate& rate, double gpus);
 
 // ---------------------------------------------------------------- time, GPUs, money
 
@@ -146,151 +138,6 @@ struct Plan {
   bool overflow = false;  // a result is larger than a number can hold
 };
 
-// No large run has published a higher MFU: beyond this, twice the MFU is no way out.
-inline constexpr double kHighestMfu = 0.7;
-
-// A goodput below this is no progress: no answer is worth its digits.
-inline constexpr double kNothingDone = 1e-9;
-
-// Statements closer than this agree.
-inline constexpr double kPlanAgreement = 0.01;
-
 [[nodiscard]] Plan plan_compute(const PlanInput& input);
-
-// ---------------------------------------------------------------- model size and tokens
-
-// L(N, D) = E + A / N^alpha + B / D^beta, nats per token.
-struct LossFit {
-  std::string_view id;  // also of its term in `mfu explain`
-  std::string_view name;
-  double e, a, b, alpha, beta;
-};
-[[nodiscard]] std::span<const LossFit> loss_fits() noexcept;
-// Throws Error{usage} with the nearest.
-[[nodiscard]] const LossFit& find_loss_fit(std::string_view id);
-[[nodiscard]] double loss_of(const LossFit& fit, double params, double tokens);
-
-inline constexpr double kTokensPerParam = 20.0;  // Hoffmann et al. 2022
-
-struct OptimalSize {
-  const LossFit* fit = nullptr;  // nothing: kTokensPerParam
-  double params = 0.0;
-  double tokens = 0.0;
-  double loss = 0.0;  // by the chosen fit
-};
-
-enum class Trained { under, near, over };
-
-struct Optimal {
-  double flops = 0.0;  // 6 N D
-  const LossFit* fit = nullptr;
-  std::vector<OptimalSize> sizes;  // the rule, then each fit
-  // The plan's own model:
-  std::optional<double> params, tokens, loss;
-  std::optional<double> tokens_for_params;  // kTokensPerParam of them
-  Trained trained = Trained::near;          // tokens a parameter against the rule, a factor of 1.5
-  // Compute with which a model of the best size (by the fit) would reach the same loss.
-  std::optional<double> flops_for_same_loss;
-  bool beyond_fit = false;  // sizes or tokens that the fit has not seen
-};
-// Sizes that the fits were made on (Hoffmann et al. 2022): 70M to 16B parameters, 5B to
-// 500B tokens.
-inline constexpr double kFitFewestParams = 70e6, kFitMostParams = 16e9;
-inline constexpr double kFitFewestTokens = 5e9, kFitMostTokens = 500e9;
-
-// `flops`: 6 N D of the delivered budget.
-[[nodiscard]] Optimal plan_optimal(double flops, std::optional<double> params,
-                                   std::optional<double> tokens, const LossFit& fit);
-
-// ---------------------------------------------------------------- batch
-
-enum class BatchLaw {
-  kaplan_2020,   // B* / L^(1/alpha_B)
-  inverse_loss,  // rule of thumb: as 1/L; needs a measured batch at a known loss
-};
-[[nodiscard]] std::string_view to_string(BatchLaw law) noexcept;
-inline constexpr double kKaplanBatchTokens = 2e8;  // B*, Kaplan et al. 2020
-inline constexpr double kKaplanBatchPower = 0.21;  // alpha_B
-
-struct BatchInput {
-  std::optional<double> noise_scale;       // tokens: the gradient noise scale, as measured
-  std::optional<double> noise_scale_loss;  // the loss that it was measured at; nothing: at `loss`
-  std::optional<double> loss;              // at which the batch is wanted, nats per token
-  BatchLaw law = BatchLaw::kaplan_2020;
-  std::optional<double> batch;   // tokens of a step, whole job
-  std::optional<double> tokens;  // of the plan
-  std::optional<double> seq_len;
-  std::optional<double> gpus;
-  std::optional<double> mfu;
-};
-
-struct BatchRow {
-  double batch = 0.0;              // tokens
-  double share = 0.0;              // of the critical batch
-  double tokens_over_least = 0.0;  // 1 + B/B_crit
-  double steps_over_least = 0.0;   // 1 + B_crit/B
-  std::optional<double> tokens;    // for the loss that the plan reaches at its own batch
-  std::optional<double> steps;
-  std::optional<double> even_mfu;  // that makes this batch as fast as the plan's own
-  bool own = false;
-};
-
-struct BatchPlan {
-  BatchInput input;
-  double critical = 0.0;                  // tokens
-  bool measured = false;                  // the noise scale itself, not a law
-  std::optional<double> steps;            // of the plan at its batch
-  std::vector<BatchRow> rows;             // by batch
-  std::optional<double> most_replicas;    // data-parallel, one sequence each, at the critical batch
-  std::optional<double> least_gpus_each;  // GPUs that must then share a replica
-};
-
-// S = S_min (1 + B_crit/B), E = E_min (1 + B/B_crit) (McCandlish et al. 2018; Kaplan et al.
-// 2020). Nothing where neither a noise scale nor a loss is
-// known, or inverse_loss lacks its anchor.
-[[nodiscard]] std::optional<BatchPlan> plan_batch(const BatchInput& input);
-
-// ---------------------------------------------------------------- learning rate
-
-enum class ScheduleShape { cosine, linear, wsd };
-[[nodiscard]] std::string_view to_string(ScheduleShape shape) noexcept;
-
-struct ScheduleInput {
-  ScheduleShape shape = ScheduleShape::cosine;
-  double steps = 0.0;         // whole
-  double warmup_steps = 0.0;  // fewer than steps
-  double decay_steps = 0.0;   // of wsd; else all that is left
-  double final_share = 0.1;   // of the peak
-  std::optional<double> peak_rate;
-  std::optional<double> tokens_per_step;
-};
-
-// Of the step's rate over the peak; steps count from 1. Warm-up rises from 1/w at step 1 to 1 at
-// step w; the last step has `final_share`.
-[[nodiscard]] double rate_share(const ScheduleInput& schedule, double step);
-
-struct SchedulePoint {
-  double step = 0.0;
-  double share = 0.0;      // of the peak
-  std::string_view phase;  // "warm-up", "peak", "constant", "decay", "end"
-};
-// About `count` steps at equal distances, and the corners. Each step once, in order.
-[[nodiscard]] std::vector<SchedulePoint> schedule_points(const ScheduleInput& schedule,
-                                                         std::size_t count);
-// Mean of the shares over all steps.
-[[nodiscard]] double mean_share(const ScheduleInput& schedule);
-
-struct PublishedRate {
-  std::string_view model;
-  double params;
-  double rate;          // peak, Adam or AdamW
-  double batch_tokens;  // 0: not one number
-  std::string_view source;
-};
-[[nodiscard]] std::span<const PublishedRate> published_rates() noexcept;
-// The nearest in size, at most `count` and within a factor of 2; nearest first.
-[[nodiscard]] std::vector<PublishedRate> rates_near(double params, std::size_t count);
-// Between the rows of GPT-3's table of sizes, straight in the logarithms; nothing outside of it.
-[[nodiscard]] std::optional<double> gpt3_rate(double params);
 
 }  // namespace mfu

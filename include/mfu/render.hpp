@@ -1,7 +1,6 @@
 // Renderers: pure functions from a Report to bytes. They know the report and nothing else.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,15 +34,5 @@ struct Renderer {
 // The `mfu.report/1` object of a command that failed.
 [[nodiscard]] std::string render_error_json(const Error& error, std::string_view command,
                                             std::string_view tool_version, int exit_code);
-
-// One of many answers of one call (`calc --rows`): its object on one line.
-struct RowPlace {
-  std::size_t number = 0;  // from 1
-  std::string id;          // as the row has it; empty: none
-};
-[[nodiscard]] std::string render_row_json(const Report& report, const RowPlace& row);
-[[nodiscard]] std::string render_row_error_json(const Error& error, std::string_view command,
-                                                std::string_view tool_version, int exit_code,
-                                                const RowPlace& row);
 
 }  // namespace mfu

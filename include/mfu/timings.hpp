@@ -18,9 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "mfu/device_health.hpp"
-#include "mfu/seldom.hpp"
-#include "mfu/trace.hpp"
+#include "mfu/boxed.hpp"
 
 namespace mfu {
 
@@ -30,6 +28,7 @@ enum class WaitsIn { comm, stall, separate };
 enum class PipelineSchedule { one_f_one_b, gpipe, interleaved };
 
 enum class Recompute { none, selective, full };
+[[nodiscard]] std::string_view to_string(Recompute recompute) noexcept;
 
 // Axes of the logical layout. The array order is the default order, innermost first.
 enum class Axis { tp, cp, ep, dp, pp };
@@ -67,6 +66,12 @@ struct RankTelemetry {
   std::optional<std::int64_t> ecc_uncorrected;
 };
 
+// What else a rank or a run may carry: for diagnose() and describe().
+struct CountedWork;
+struct DeviceHealth;
+struct PipelineReplay;
+struct TraceEvidence;
+
 struct RankInfo {
   std::int64_t rank = 0;
   std::string node;         // empty: not known
@@ -75,7 +80,7 @@ struct RankInfo {
   Coords coords;            // given, or derived from the sizes in Parallelism
   RankTelemetry telemetry;
   // What its device said about itself, from files beside the run (--telemetry).
-  Seldom<DeviceHealth> device;
+  Boxed<DeviceHealth> device;
 };
 
 // A matrix of seconds, step-major: the ranks of one step lie side by side.
@@ -172,9 +177,12 @@ struct RunTimings {
   std::map<std::string, Column> comm_by_group;  // by kind: tp, dp, pp, world ...
 
   // Where the run comes from profiler traces: what they show beside the columns.
-  std::optional<TraceEvidence> trace;
+  Boxed<TraceEvidence> trace;
   // Where the run comes from a pipeline timeline: its schedule, replayed.
-  std::optional<PipelineReplay> replay;
+  Boxed<PipelineReplay> replay;
+
+  // Where flops_per_step was counted from the model: count_work() in measure.hpp.
+  Boxed<CountedWork> counted;
 
   // Bytes held by the columns above.
   [[nodiscard]] std::size_t column_bytes() const noexcept;

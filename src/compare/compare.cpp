@@ -5,8 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "compare/comparison.hpp"
 #include "compare/setup.hpp"
+#include "compare/side.hpp"
 #include "compare/spread.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/step_terms.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu {
@@ -170,7 +174,7 @@ void change_factors(const Side& before, const Side& after, const Scales& scales,
   for (std::size_t k = 0; k < result.factors.size(); ++k) {
     FactorChange& change = result.factors[k];
     change.log_ci =
-        result.same_data ? std::optional(Interval{}) : noise.of_factor(k, change.log_ratio);
+        result.detail->same_data ? std::optional(Interval{}) : noise.of_factor(k, change.log_ratio);
     const bool large = std::fabs(change.log_ratio) >= least;
     const bool certain = !change.log_ci || change.log_ci->lo > 0.0 || change.log_ci->hi < 0.0;
     change.significant = large && certain;
@@ -178,7 +182,7 @@ void change_factors(const Side& before, const Side& after, const Scales& scales,
   // A factor can have moved for sure in steps that are too few to change the whole for sure: it is
   // named all the same where it is plain to see.
   double largest = result.outcome == Outcome::no_change ? kPlain * least : 0.0;
-  if (result.same_data) return;
+  if (result.detail->same_data) return;
   for (const FactorChange& change : result.factors) {
     if (!change.significant || std::fabs(change.log_ratio) <= largest) continue;
     largest = std::fabs(change.log_ratio);
@@ -226,7 +230,7 @@ void change_parts(const Side& before, const Side& after, const Scales& scales, C
   }
   if (!std::equal(a.begin(), a.end(), b.begin(), b.end(), same)) return;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    result.parts.push_back({a[i].id, a[i].seconds, b[i].seconds});
+    result.detail->parts.push_back({a[i].id, a[i].seconds, b[i].seconds});
   }
 }
 
@@ -236,7 +240,7 @@ bool stands(const std::vector<Reason>& reasons, Obstacle obstacle) {
 }
 
 void judge(Comparison& result, double least) {
-  if (result.same_data) {
+  if (result.detail->same_data) {
     result.log_ci = Interval{};
     result.outcome = Outcome::no_change;
     return;
@@ -372,20 +376,23 @@ Regression regression_of(const Comparison& comparison, double limit) noexcept {
 
 Comparison compare(const Side& before, const Side& after, const CompareOptions& options) {
   Comparison result;
+  ComparisonDetail& detail = result.detail.emplace();
+  detail.before = before;
+  detail.after = after;
   result.least_change = options.least_change;
   result.reasons = obstacles_between(before, after);
-  result.differences = differences_between(before, after);
-  for (const Difference& difference : result.differences) {
+  detail.differences = differences_between(before, after);
+  for (const Difference& difference : detail.differences) {
     const bool known = difference.cause.empty() ||
-                       std::find(result.causes.begin(), result.causes.end(), difference.cause) !=
-                           result.causes.end();
-    if (!known) result.causes.push_back(difference.cause);
+                       std::find(detail.causes.begin(), detail.causes.end(), difference.cause) !=
+                           detail.causes.end();
+    if (!known) detail.causes.push_back(difference.cause);
   }
   result.step_before = before.step_seconds;
   result.step_after = after.step_seconds;
   result.mfu_before = before.mfu;
   result.mfu_after = after.mfu;
-  result.split_differs =
+  detail.split_differs =
       !before.split.empty() && !after.split.empty() && before.split != after.split;
 
   Scales scales;
@@ -397,18 +404,18 @@ Comparison compare(const Side& before, const Side& after, const CompareOptions& 
     if (!only_reference) {
       const std::optional<Restated> restated = restate(before, after, result.reasons);
       if (!restated) return result;
-      result.restated = restated->how;
-      result.restated_convention = restated->convention;
+      detail.restated = restated->how;
+      detail.restated_convention = restated->convention;
       result.mfu_before = restated->mfu_before;
       result.mfu_after = restated->mfu_after;
       result.log_ratio = restated->log_ratio;
       scales = {restated->before_scale, restated->after_scale};
-      result.per_gpu = stands(result.reasons, Obstacle::gpus) ||
+      detail.per_gpu = stands(result.reasons, Obstacle::gpus) ||
                        stands(result.reasons, Obstacle::tokens) ||
                        stands(result.reasons, Obstacle::work);
     }
   }
-  if (result.restated == Restatement::none) {
+  if (detail.restated == Restatement::none) {
     if (before.mfu && after.mfu) {
       result.log_ratio = log_of(before.mfu, after.mfu);
     } else if (before.step_seconds && after.step_seconds) {
@@ -420,7 +427,7 @@ Comparison compare(const Side& before, const Side& after, const CompareOptions& 
   }
   result.comparable = true;
   // What had to be restated is not one measurement, though its figures may agree.
-  result.same_data = result.restated == Restatement::none && same_measurement(before, after);
+  detail.same_data = detail.restated == Restatement::none && same_measurement(before, after);
   const Noise noise(before, after, options);
   result.log_ci = noise.of_speed(result.log_ratio);
   judge(result, least);

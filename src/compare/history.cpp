@@ -1,4 +1,4 @@
-#include "mfu/history.hpp"
+#include "compare/history.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compare/comparison.hpp"
 #include "compare/setup.hpp"
+#include "compare/side.hpp"
 #include "mfu/flops.hpp"
 
 namespace mfu::comparison {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
 #include "mfu/compare.hpp"
 
 namespace mfu::comparison {

@@ -1,8 +1,12 @@
 // A diagnosed run as one side of a comparison.
+#include "compare/side.hpp"
+
 #include <array>
 #include <string>
 #include <utility>
 
+#include "diagnose/detail.hpp"
+#include "diagnose/setup.hpp"
 #include "mfu/compare.hpp"
 
 namespace mfu {
@@ -41,14 +45,14 @@ void set_fingerprint(Side& side, std::string_view fingerprint) {
 }
 
 Side side_of(const Diagnosis& diagnosis) {
-  const Setup& setup = diagnosis.setup;
+  const Setup& setup = diagnosis.detail->setup;
   const Headline& headline = diagnosis.headline;
   Side side;
   side.measure = Measure::run;
   side.status = headline.impossible ? "impossible" : "ok";
   side.peak_flops_per_gpu = setup.peak_flops_per_gpu;
   side.reference = setup.reference == Reference::median ? "median" : "mean";
-  side.split = to_string(diagnosis.split);
+  side.split = to_string(diagnosis.detail->split);
   side.job = setup.job;
   side.model = setup.model;
   side.chip = setup.chip_id.empty() ? setup.chip_name : setup.chip_id;
@@ -84,8 +88,8 @@ Side side_of(const Diagnosis& diagnosis) {
   for (const Part& part : diagnosis.parts) {
     side.parts.push_back({std::string(to_string(part.id)), part.seconds});
   }
-  side.steps = static_cast<std::int64_t>(diagnosis.steps_used.size());
-  side.terms = diagnosis.terms;
+  side.steps = static_cast<std::int64_t>(diagnosis.detail->steps_used.size());
+  side.terms = diagnosis.detail->terms;
   return side;
 }
 

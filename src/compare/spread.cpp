@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "compare/term_spread.hpp"
+#include "diagnose/step_terms.hpp"
 #include "measure/log_series.hpp"
+#include "measure/log_summary.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/robust.hpp"
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "compare/side.hpp"
 #include "mfu/compare.hpp"
 
 namespace mfu::comparison {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "diagnose/detail.hpp"
 #include "diagnose/devices/health.hpp"
 #include "diagnose/fit/factors.hpp"
 #include "diagnose/fit/setup.hpp"
@@ -61,23 +62,32 @@ void note_sums(const Job& job, Notes& notes) {
 
 }  // namespace
 
+const DiagnosisDetail& detail_of(const Diagnosis& diagnosis) {
+  if (!diagnosis.detail) {
+    throw Error(ErrorKind::usage, "this diagnosis was not made by diagnose()", {},
+                "only the whole result of diagnose() can be described and compared");
+  }
+  return *diagnosis.detail;
+}
+
 Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes& notes) {
   Diagnosis result;
-  result.setup = resolve_setup(run, options, notes);
-  result.target_efficiency = options.target_efficiency;
-  result.materiality = options.materiality;
-  result.communication_materiality = options.communication_materiality;
-  result.waits_in = run.waits_in;
+  DiagnosisDetail& detail = result.detail.emplace();
+  detail.setup = resolve_setup(run, options, notes);
+  detail.target_efficiency = options.target_efficiency;
+  detail.materiality = options.materiality;
+  detail.communication_materiality = options.communication_materiality;
+  detail.waits_in = run.waits_in;
 
   Job job(run, notes);
-  if (options.drop_warmup) result.warmup_steps = job.drop_warmup(notes);
+  if (options.drop_warmup) detail.warmup_steps = job.drop_warmup(notes);
   note_sums(job, notes);
-  result.setup.stages = job.stages();
-  for (std::size_t s = 0; s < job.steps(); ++s) result.steps_used.push_back(job.step_id(s));
+  detail.setup.stages = job.stages();
+  for (std::size_t s = 0; s < job.steps(); ++s) detail.steps_used.push_back(job.step_id(s));
 
   PipelineForm form(job);
   const Attribution attribution = attribute(job, form);
-  result.split = attribution.method;
+  detail.split = attribution.method;
   if (attribution.waits_elsewhere) {
     notes.add("waits-elsewhere", Severity::assumption,
               run.waits_in == WaitsIn::comm ? "waits_in says comm, but the idle time is in stall: "
@@ -87,7 +97,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
               Place{.what = "waits_in"});
   }
   StepModel model(job, attribution, form);
-  RuleContext context{model, options, result.setup, result.steps_used, model.measured(), {}, {},
+  RuleContext context{model, options, detail.setup, detail.steps_used, model.measured(), {}, {},
                       {},    {},      0.0};
   for (const Rule rule : kRules) rule(context);
   price_alone(context);
@@ -95,16 +105,16 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   mark_what_is_gone(context);
   count_from_onset(context);
 
-  Accounts accounts = account(model, result.setup);
+  Accounts accounts = account(model, detail.setup);
   result.factors = std::move(accounts.factors);
   result.parts = std::move(accounts.parts);
-  result.terms = std::move(accounts.terms);
+  detail.terms = std::move(accounts.terms);
   result.headline = accounts.headline;
   judge(context, result);
-  result.placement = placement_of(job);
-  result.worth = worth_of_fixes(context, result.headline);
-  if (result.worth) result.end_state = end_state_of(context, result.headline);
-  result.health = survey(job, result.setup, result.findings);
+  detail.placement = placement_of(job);
+  detail.worth = worth_of_fixes(context, result.headline);
+  if (detail.worth) detail.end_state = end_state_of(context, result.headline);
+  detail.health = survey(job, detail.setup, detail.findings);
   return result;
 }
 

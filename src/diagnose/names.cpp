@@ -1,3 +1,5 @@
+#include "diagnose/step_terms.hpp"
+#include "diagnose/worth/fix_worth.hpp"
 #include "mfu/diagnose.hpp"
 
 namespace mfu {
@@ -184,18 +186,6 @@ std::string_view to_string(SplitMethod split) noexcept {
       return "step-minimum";
     case SplitMethod::pipeline_model:
       return "pipeline-model";
-  }
-  return "";
-}
-
-std::string_view to_string(Recompute recompute) noexcept {
-  switch (recompute) {
-    case Recompute::none:
-      return "none";
-    case Recompute::selective:
-      return "selective";
-    case Recompute::full:
-      return "full";
   }
   return "";
 }

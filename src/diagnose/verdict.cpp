@@ -5,9 +5,14 @@
 #include <map>
 #include <set>
 
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/suspects.hpp"
+#include "diagnose/setup.hpp"
+#include "diagnose/step_terms.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/robust.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu::diagnosis {
 
@@ -130,15 +135,17 @@ double share_of(std::size_t count, std::size_t of) {
   return of == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of);
 }
 
-void take_finding(Verdict& verdict, const Finding& finding) {
+void take_finding(Diagnosis& diagnosis, const Finding& finding) {
+  Verdict& verdict = diagnosis.verdict;
+  std::vector<Fact>& facts = diagnosis.detail->verdict_facts;
   verdict.locality = finding.locality;
   verdict.culprits = finding.culprits;
   verdict.persistence = finding.persistence;
   verdict.cause = finding.cause;
   verdict.onset_step = finding.onset_step;
   verdict.period_steps = finding.period_steps;
-  verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
-  verdict.health = finding.health;
+  facts.insert(facts.end(), finding.facts.begin(), finding.facts.end());
+  diagnosis.detail->verdict_health = finding.health;
 }
 
 // Work whose record was lost looks like idle time: a verdict on it would be one on the recorder.
@@ -225,16 +232,14 @@ class Judge {
 
   void run() {
     write_findings();
-    Verdict& verdict = diagnosis_.verdict;
-    verdict.facts = obstacles(context_, diagnosis_.setup);
+    facts_ = obstacles(context_, diagnosis_.detail->setup);
     const double overshoot = mean(context_.model.overshoot());
     if (overshoot >= kMostUnexplained * point_.step) {
-      verdict.facts.push_back(
-          {FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
+      facts_.push_back({FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
     }
     const Family top = point_.top();
     add_unseparated(top);
-    if (!verdict.facts.empty()) {
+    if (!facts_.empty()) {
       abstain(top);
     } else if (top == Family::healthy) {
       nothing_material();
@@ -242,7 +247,7 @@ class Judge {
       decide(top);
     }
     if (context_.job().stages() > 1 && context_.job().microbatch_chunks() > 0.0) {
-      verdict.facts.push_back(bubble_fact(context_, diagnosis_));
+      facts_.push_back(bubble_fact(context_, diagnosis_));
     }
   }
 
@@ -251,10 +256,9 @@ class Judge {
   // communication.
   void add_unseparated(Family top) {
     const Job& job = context_.job();
-    std::vector<Fact>& facts = diagnosis_.verdict.facts;
     if (job.stages() > 1 && job.microbatch_chunks() <= 0.0 &&
         (top == Family::stall || top == Family::communication)) {
-      facts.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
+      facts_.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
     }
   }
 
@@ -262,10 +266,10 @@ class Judge {
   void doubt_for_missing_ranks() {
     Verdict& verdict = diagnosis_.verdict;
     const auto seen = static_cast<std::int64_t>(context_.job().ranks());
-    const std::int64_t expected = diagnosis_.setup.expected_ranks;
+    const std::int64_t expected = diagnosis_.detail->setup.expected_ranks;
     if (verdict.family != Family::communication || seen >= expected) return;
-    if (diagnosis_.split == SplitMethod::separate) return;
-    verdict.facts.push_back({FactKind::few_ranks, 1, 0, seen, expected, {}});
+    if (diagnosis_.detail->split == SplitMethod::separate) return;
+    facts_.push_back({FactKind::few_ranks, 1, 0, seen, expected, {}});
     verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
   }
 
@@ -306,7 +310,7 @@ class Judge {
       // Behind a place as slow as itself a place saves nothing alone, and is slow all the same.
       const bool hides = !context_.found[k].alone.empty() && own_excess(finding) >= least;
       finding.material = point_.loss[k] >= least || hides;
-      diagnosis_.findings.push_back(std::move(finding));
+      findings_.push_back(std::move(finding));
     }
   }
 
@@ -318,14 +322,13 @@ class Judge {
   }
 
   void add_unexplained() {
-    Verdict& verdict = diagnosis_.verdict;
     if (context_.job().step_spread() > kMostUnexplained) {
-      verdict.facts.push_back({FactKind::step_uneven, context_.job().step_spread(), 0, 0, 0, {}});
+      facts_.push_back({FactKind::step_uneven, context_.job().step_spread(), 0, 0, 0, {}});
     }
-    verdict.facts.push_back(
+    facts_.push_back(
         {FactKind::unexplained, mean(context_.model.unexplained()), unexplained_share(), 0, 0, {}});
     if (context_.job().stages() > 1 && context_.job().microbatch_chunks() <= 0.0) {
-      verdict.facts.push_back({FactKind::no_microbatches, 0, 0, context_.job().stages(), 0, {}});
+      facts_.push_back({FactKind::no_microbatches, 0, 0, context_.job().stages(), 0, {}});
     }
   }
 
@@ -340,24 +343,23 @@ class Judge {
     verdict.confidence = share_of(quiet, resampled_.top.size());
     bool told = false;
     bool place_told = false;
-    for (const Finding& finding : diagnosis_.findings) {
+    for (const Finding& finding : findings_) {
       // A slow place is somebody's to look at, though mending it would save little.
       if (finding.family == Family::straggler && !place_told) {
         place_told = true;
-        told = told || &finding == diagnosis_.findings.data();
-        verdict.facts.push_back({FactKind::below_materiality, finding.loss_seconds,
-                                 finding.loss_seconds / point_.step, 1, 0,
-                                 place_name(finding.culprits)});
+        told = told || &finding == findings_.data();
+        facts_.push_back({FactKind::below_materiality, finding.loss_seconds,
+                          finding.loss_seconds / point_.step, 1, 0, place_name(finding.culprits)});
         continue;
       }
       const bool costly = finding.loss_seconds >= context_.options.materiality * point_.step;
       if (finding.cause == Cause::jitter && costly) {
-        verdict.facts.insert(verdict.facts.end(), finding.facts.begin(), finding.facts.end());
+        facts_.insert(facts_.end(), finding.facts.begin(), finding.facts.end());
       } else if (!told) {
         told = true;
-        verdict.facts.push_back({FactKind::below_materiality, finding.loss_seconds,
-                                 finding.loss_seconds / point_.step, 0, 0,
-                                 std::string(to_string(finding.family))});
+        facts_.push_back({FactKind::below_materiality, finding.loss_seconds,
+                          finding.loss_seconds / point_.step, 0, 0,
+                          std::string(to_string(finding.family))});
       }
     }
     if (unexplained_share() >= kMostUnexplained) {
@@ -366,7 +368,7 @@ class Judge {
       return;
     }
     if (!bounded) {
-      abstain(diagnosis_.findings.empty() ? Family::healthy : diagnosis_.findings.front().family);
+      abstain(findings_.empty() ? Family::healthy : findings_.front().family);
       return;
     }
     verdict.family = Family::healthy;
@@ -374,14 +376,14 @@ class Judge {
       // Judged at the clock that was observed, where one was.
       const Factor& single = diagnosis_.factors.front();
       const bool at_clock = !single.parts.empty();
-      verdict.facts.push_back({FactKind::efficiency,
-                               at_clock ? single.parts.back().value : single.value,
-                               diagnosis_.target_efficiency,
-                               at_clock ? 1 : 0,
-                               0,
-                               {}});
+      facts_.push_back({FactKind::efficiency,
+                        at_clock ? single.parts.back().value : single.value,
+                        diagnosis_.detail->target_efficiency,
+                        at_clock ? 1 : 0,
+                        0,
+                        {}});
     } else {
-      verdict.facts.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
+      facts_.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
     }
   }
 
@@ -410,7 +412,7 @@ class Judge {
           resampled_.top[i] == top || (second != Family::healthy && resampled_.top[i] == second);
     }
     if (!chosen.alike.empty()) {
-      take_finding(verdict, chosen.finding);
+      take_finding(diagnosis_, chosen.finding);
       verdict.families = chosen.alike;
       verdict.cause = Cause::none;
       verdict.family = Family::inconclusive;
@@ -423,9 +425,9 @@ class Judge {
       if (verdict.confidence >= kSupport) {
         verdict.family = Family::mixed;
         verdict.families = {top, second};
-        take_finding(verdict, chosen.finding);
+        take_finding(diagnosis_, chosen.finding);
         const Finding& other = context_.found[leader(second)].finding;
-        verdict.facts.insert(verdict.facts.end(), other.facts.begin(), other.facts.end());
+        facts_.insert(facts_.end(), other.facts.begin(), other.facts.end());
         recover(first);
         return;
       }
@@ -434,20 +436,19 @@ class Judge {
     // confidence. Resamples that name another family leave the question open.
     verdict.confidence = share_of(agree, replicates);
     if (share_of(agree + quiet, replicates) < kSupport) {
-      verdict.facts.push_back({FactKind::below_materiality, point_.loss[first],
-                               point_.loss[first] / point_.step, 0, 0,
-                               std::string(to_string(top))});
+      facts_.push_back({FactKind::below_materiality, point_.loss[first],
+                        point_.loss[first] / point_.step, 0, 0, std::string(to_string(top))});
       abstain(top);
       return;
     }
     verdict.family = top;
-    take_finding(verdict, chosen.finding);
-    if (std::any_of(verdict.facts.begin(), verdict.facts.end(),
+    take_finding(diagnosis_, chosen.finding);
+    if (std::any_of(facts_.begin(), facts_.end(),
                     [](const Fact& fact) { return fact.kind == FactKind::jitter_or_work; })) {
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
     if (top == Family::stall && context_.model.attribution().waits_in_stall) {
-      verdict.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+      facts_.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
     doubt_for_missing_ranks();
@@ -467,6 +468,8 @@ class Judge {
 
   RuleContext& context_;
   Diagnosis& diagnosis_;
+  std::vector<Finding>& findings_ = diagnosis_.detail->findings;
+  std::vector<Fact>& facts_ = diagnosis_.detail->verdict_facts;  // the verdict's evidence
   Resampled resampled_;
   Standing point_;
 };

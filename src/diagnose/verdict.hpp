@@ -7,7 +7,7 @@
 
 namespace mfu::diagnosis {
 
-// Fills diagnosis.verdict and diagnosis.findings; diagnosis.setup and headline must be there.
+// Fills the verdict, its evidence and the findings; set-up and headline must be there.
 void judge(RuleContext& context, Diagnosis& diagnosis);
 
 }  // namespace mfu::diagnosis

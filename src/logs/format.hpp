@@ -11,8 +11,8 @@
 
 #include "logs/lines.hpp"
 #include "logs/steps.hpp"
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
-#include "mfu/training_log.hpp"
 
 namespace mfu {
 

@@ -9,8 +9,8 @@
 
 #include "base/bytes.hpp"
 #include "logs/format.hpp"
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
-#include "mfu/training_log.hpp"
 
 namespace mfu {
 

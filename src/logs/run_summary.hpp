@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "mfu/training_log.hpp"
+#include "logs/training_log.hpp"
 
 namespace mfu {
 

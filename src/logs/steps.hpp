@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
-#include "mfu/training_log.hpp"
 
 namespace mfu {
 

@@ -3,12 +3,19 @@
 #include <cmath>
 #include <utility>
 
+#include "measure/disagreement.hpp"
+#include "measure/switches.hpp"
 #include "measure/work_of.hpp"
 #include "mfu/error.hpp"
 #include "mfu/measure.hpp"
 
 namespace mfu {
 namespace {
+
+void add_disagreement(Calculation& calculation, Disagreement found) {
+  if (!calculation.disagreements) calculation.disagreements.emplace();
+  calculation.disagreements->push_back(std::move(found));
+}
 
 using Value = std::optional<double>;
 
@@ -63,7 +70,7 @@ class Solver {
       found.factor = whole_factor(larger / smaller);
       found.left_is_larger = left.value > right.value;
       found.guess = guess_factor(input_, found.factor);
-      result_.disagreements.push_back(std::move(found));
+      add_disagreement(result_, std::move(found));
     }
     return first.value;
   }
@@ -227,7 +234,7 @@ void use_achieved(Calculation& calculation, const ConventionResult& chosen) {
   found.factor = whole_factor(larger / smaller);
   found.left_is_larger = *input.achieved_flops > from_tokens;
   found.guess = guess_factor(input, found.factor);
-  calculation.disagreements.push_back(std::move(found));
+  add_disagreement(calculation, std::move(found));
 }
 
 CalcStatus status_of(const Calculation& calculation) {
@@ -272,7 +279,7 @@ Switches switches_for(const CalcInput& input, const Convention& convention) {
 
 Calculation calculate(const CalcInput& input, std::span<const Convention* const> others) {
   Calculation calculation = Solver(input).solve();
-  if (!calculation.missing.empty() || !calculation.disagreements.empty()) return calculation;
+  if (!calculation.missing.empty() || calculation.disagreements) return calculation;
   const bool has_model = input.model.has_value() || input.params.has_value();
   if (!has_model || input.convention == nullptr) {
     calculation.achieved_flops = input.achieved_flops;
@@ -284,7 +291,7 @@ Calculation calculate(const CalcInput& input, std::span<const Convention* const>
   }
   ConventionResult chosen = count_under(input, *input.convention);
   use_achieved(calculation, chosen);
-  if (!calculation.disagreements.empty()) return calculation;
+  if (calculation.disagreements) return calculation;
   hold_against_peak(chosen, calculation.tokens_per_second_per_gpu, input.peak);
   calculation.achieved_flops =
       chosen.flops_per_second ? chosen.flops_per_second : chosen.hardware_flops_per_second;

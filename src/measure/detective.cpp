@@ -3,6 +3,8 @@
 //
 // Every hypothesis is tried. Those within the rounding of the printed figure cannot be told apart
 // by it: they are ties, and the one that changes least about what was stated stands first.
+#include "measure/detective.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +12,8 @@
 #include <utility>
 
 #include "chips/mixups.hpp"
+#include "measure/peaks.hpp"
+#include "measure/switches.hpp"
 #include "mfu/error.hpp"
 #include "mfu/measure.hpp"
 

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "mfu/log_summary.hpp"
+#include "logs/training_log.hpp"
+#include "measure/detective.hpp"
+#include "measure/log_summary.hpp"
 
 namespace mfu {
 namespace {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "logs/training_log.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/interval.hpp"
-#include "mfu/log_summary.hpp"
-#include "mfu/training_log.hpp"
 
 namespace mfu::measurement {
 

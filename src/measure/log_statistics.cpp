@@ -7,8 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "logs/training_log.hpp"
 #include "measure/log_series.hpp"
-#include "mfu/log_summary.hpp"
+#include "measure/log_summary.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu {

@@ -1,4 +1,6 @@
 // Peaks beside the one that was used, and what would explain an MFU over 1.
+#include "measure/peaks.hpp"
+
 #include <algorithm>
 #include <cmath>
 

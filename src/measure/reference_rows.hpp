@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "mfu/references.hpp"
+#include "measure/references.hpp"
 
 namespace mfu::measurement {
 

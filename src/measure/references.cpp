@@ -1,4 +1,4 @@
-#include "mfu/references.hpp"
+#include "measure/references.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,6 @@
 // The critical batch, and what a batch costs in tokens and saves in steps.
+#include "plan/batch.hpp"
+
 #include <algorithm>
 #include <cmath>
 

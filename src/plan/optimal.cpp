@@ -1,4 +1,6 @@
 // The best size and tokens for a compute budget, and where a model stands.
+#include "plan/optimal.hpp"
+
 #include <array>
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-// What the files of the plan share.
+// What the parts of the plan share, with each other and with their words.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,20 @@
 #include "mfu/plan.hpp"
 
 namespace mfu {
+
+// No large run has published a higher MFU: beyond this, twice the MFU is no way out.
+inline constexpr double kHighestMfu = 0.7;
+
+// A goodput below this is no progress: no answer is worth its digits.
+inline constexpr double kNothingDone = 1e-9;
+
+// Statements closer than this agree.
+inline constexpr double kPlanAgreement = 0.01;
+
+// Daly 2006: M exp(R/M) (exp((t+d)/M) - 1) of wall time for t of step time. Exact for
+// failures at a constant rate, also during checkpoints and restarts. `gpus` counts where the rate
+// is per GPU. A rate that lets nothing through has useful = 0.
+[[nodiscard]] Goodput goodput_of(const FailureRate& rate, double gpus);
 
 struct GpuCounts {
   double fewest = 0.0;

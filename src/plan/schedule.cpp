@@ -1,4 +1,6 @@
 // Learning-rate schedules, and the peak rates that published runs used.
+#include "plan/schedule.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

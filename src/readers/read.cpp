@@ -11,6 +11,7 @@
 #include "readers/reader.hpp"
 #include "readers/run/timeline_run.hpp"
 #include "readers/traces/trace_set.hpp"
+#include "timings/trace.hpp"
 #include "traces/nsight/nsight.hpp"
 #include "traces/timeline/timeline.hpp"
 
@@ -101,7 +102,7 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   }
   first.apply(builder.run, unknown, notes);
   unknown.report(notes);
-  std::optional<TraceEvidence> trace = std::exchange(builder.run.trace, std::nullopt);
+  Boxed<TraceEvidence> trace = std::exchange(builder.run.trace, std::nullopt);
   result.run = builder.build(notes);
   if (count == 1) {
     result.run.trace = std::move(trace);

@@ -1,4 +1,4 @@
-#include "mfu/user_chips.hpp"
+#include "readers/user_chips.hpp"
 
 #include <fmt/format.h>
 

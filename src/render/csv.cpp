@@ -8,6 +8,8 @@
 #include "render/figures.hpp"
 #include "render/plan_forms.hpp"
 #include "render/renderers.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {

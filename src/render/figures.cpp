@@ -8,6 +8,12 @@
 
 #include "mfu/quantity.hpp"
 #include "render/plan_forms.hpp"
+#include "report/compare/compare_section.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/log_section.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {
@@ -134,7 +140,7 @@ void gather_compare(Gist& gist, const CompareSection& section) {
                  "Upper end of the 95 % interval of the change of speed");
     }
   }
-  const Side& after = section.after;
+  const Side& after = section.comparison.detail->after;
   all.setup("model", "model", after.model);
   all.setup("chip", "chip", after.chip);
   all.setup("gpus", "GPUs", setup_number(after.gpus));
@@ -163,7 +169,7 @@ void gather_compare(Gist& gist, const CompareSection& section) {
 void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   Gathering all(gist);
   const Headline& headline = section.diagnosis.headline;
-  const Setup& setup = section.diagnosis.setup;
+  const Setup& setup = section.diagnosis.detail->setup;
   const Verdict& verdict = section.diagnosis.verdict;
   gist.status = section.status;
   gist.missing = section.mfu_missing;
@@ -187,8 +193,8 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
                 section.replay->replay.ideal_step_s,
                 "Step time of the recorded schedule with each kind of operation at its usual time");
   }
-  all.count("steps_used", "steps counted", static_cast<double>(section.diagnosis.steps_used.size()),
-            "Steps that count");
+  all.count("steps_used", "steps counted",
+            static_cast<double>(section.diagnosis.detail->steps_used.size()), "Steps that count");
   all.setup("model", "model", setup.model);
   all.setup("chip", "chip", setup.chip_id);
   all.setup("gpus", "GPUs", setup.gpus > 0 ? fmt::format("{}", setup.gpus) : std::string());
@@ -238,7 +244,7 @@ std::string_view Gist::setup_text(std::string_view id) const noexcept {
 }
 
 std::string_view main_input(const Report& report) noexcept {
-  if (report.compare) return report.compare->after.name;
+  if (report.compare) return report.compare->comparison.detail->after.name;
   return report.inputs.empty() ? std::string_view() : report.inputs.front().path;
 }
 

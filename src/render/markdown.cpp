@@ -3,12 +3,17 @@
 
 #include <algorithm>
 
+#include "base/time_scale.hpp"
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/figures.hpp"
 #include "render/plan_forms.hpp"
 #include "render/renderers.hpp"
 #include "render/shown_sums.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/diagnose/trace_section.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {

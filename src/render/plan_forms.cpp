@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mfu/quantity.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {

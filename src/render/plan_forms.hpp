@@ -3,8 +3,11 @@
 
 #include <string>
 
-#include "mfu/report.hpp"
 #include "render/figures.hpp"
+
+namespace mfu {
+struct PlanSection;
+}  // namespace mfu
 
 namespace mfu::render {
 

@@ -8,6 +8,8 @@
 #include "render/columns.hpp"
 #include "render/figures.hpp"
 #include "render/renderers.hpp"
+#include "report/compare/compare_section.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "diagnose/detail.hpp"
 #include "report/diagnose/run_flags.hpp"
 
 namespace mfu {
@@ -46,14 +47,16 @@ constexpr std::array<Check, 5> kChecks{{{"temperature", HealthCheck::temperature
 std::vector<std::string> unmeasured(const Diagnosis& diagnosis) {
   std::vector<std::string> names;
   for (const Check& check : kChecks) {
-    const std::int64_t ranks = diagnosis.health.measured[static_cast<std::size_t>(check.check)];
-    if (ranks == 0 || ranks < diagnosis.setup.recorded_ranks) names.emplace_back(check.name);
+    const std::int64_t ranks =
+        diagnosis.detail->health.measured[static_cast<std::size_t>(check.check)];
+    if (ranks == 0 || ranks < diagnosis.detail->setup.recorded_ranks)
+      names.emplace_back(check.name);
   }
   return names;
 }
 
 bool is_communication_heavy(const Diagnosis& diagnosis) {
-  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+  return std::any_of(diagnosis.detail->findings.begin(), diagnosis.detail->findings.end(),
                      [](const Finding& finding) {
                        const bool transfer = finding.family == Family::communication ||
                                              finding.locality == Locality::link ||
@@ -73,10 +76,10 @@ Conditions conditions_of(const Diagnosis& diagnosis, const RunTimings& run) {
   conditions.hidden_share = hidden_share(diagnosis, run);
   conditions.unmeasured = unmeasured(diagnosis);
   conditions.communication_heavy = is_communication_heavy(diagnosis);
-  conditions.placement = diagnosis.placement;
+  conditions.placement = diagnosis.detail->placement;
   for (const auto& [key, value] : run.job) read_job_word(key, value, conditions);
-  const std::string& precision = diagnosis.setup.precision;
-  conditions.peak_without_fp8 = conditions.fp8 && !diagnosis.setup.peak_given &&
+  const std::string& precision = diagnosis.detail->setup.precision;
+  conditions.peak_without_fp8 = conditions.fp8 && !diagnosis.detail->setup.peak_given &&
                                 !precision.empty() && precision.find('8') == std::string::npos;
   return conditions;
 }

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/worth/exchanges.hpp"
 #include "mfu/diagnose.hpp"
 #include "mfu/timings.hpp"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/evidence.hpp"
 #include "mfu/diagnose.hpp"
 #include "report/conditions.hpp"
 

@@ -1,4 +1,4 @@
-#include "mfu/device_health.hpp"
+#include "timings/device_health.hpp"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 
 #include "mfu/error.hpp"
 #include "mfu/timings.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "timings/trace.hpp"
+
 namespace mfu {
 
 std::string_view to_string(Axis axis) noexcept {
@@ -32,6 +34,18 @@ std::size_t RunTimings::column_bytes() const noexcept {
   }
   for (const auto& [kind, column] : comm_by_group) total += bytes(column);
   return total;
+}
+
+std::string_view to_string(Recompute recompute) noexcept {
+  switch (recompute) {
+    case Recompute::none:
+      return "none";
+    case Recompute::selective:
+      return "selective";
+    case Recompute::full:
+      return "full";
+  }
+  return "";
 }
 
 std::string_view to_string(ClockRule rule) noexcept {

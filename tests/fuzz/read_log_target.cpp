@@ -10,9 +10,9 @@
 #include "base/bytes.hpp"
 #include "fuzz/text_input.hpp"
 #include "logs/registry.hpp"
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
 #include "mfu/model.hpp"
-#include "mfu/training_log.hpp"
 
 namespace {
 

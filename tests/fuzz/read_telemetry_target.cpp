@@ -9,8 +9,9 @@
 
 #include "fuzz/text_input.hpp"
 #include "mfu/error.hpp"
-#include "mfu/telemetry.hpp"
 #include "readers/telemetry/format.hpp"
+#include "readers/telemetry/telemetry.hpp"
+#include "timings/device_health.hpp"
 
 namespace {
 

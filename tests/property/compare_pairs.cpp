@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
 #include "faults/scenarios/pairs.hpp"
 #include "statistics/robust.hpp"
 
@@ -33,11 +35,11 @@ void check_sums(const Comparison& c) {
   if (!c.factors.empty()) CHECK(logs.value() == Approx(c.log_ratio).margin(1e-12));
   Sum before;
   Sum after;
-  for (const PartChange& part : c.parts) {
+  for (const PartChange& part : c.detail->parts) {
     before.add(part.before);
     after.add(part.after);
   }
-  if (!c.parts.empty()) {
+  if (!c.detail->parts.empty()) {
     CHECK(before.value() == Approx(*c.step_before).epsilon(1e-12));
     CHECK(after.value() == Approx(*c.step_after).epsilon(1e-12));
   }
@@ -129,7 +131,7 @@ TEST_CASE("a run against itself has not changed", "[compare]") {
     const Comparison c = compare(side, side, {});
     INFO(scenario.name);
     REQUIRE(c.comparable);
-    CHECK(c.same_data);
+    CHECK(c.detail->same_data);
     CHECK(c.log_ratio == 0.0);
     CHECK(c.outcome == Outcome::no_change);
     CHECK(c.moved.empty());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
 #include "faults/scenarios/scenario.hpp"
 #include "faults/scoring/accuracy.hpp"
 #include "statistics/robust.hpp"
@@ -64,7 +65,7 @@ void check_headline(const RunTimings& run, const Diagnosis& diagnosis) {
   std::vector<double> steps;
   for (std::size_t s = 0; s < run.steps.size(); ++s) {
     bool used = false;
-    for (const std::int64_t id : diagnosis.steps_used) used = used || id == run.steps[s];
+    for (const std::int64_t id : diagnosis.detail->steps_used) used = used || id == run.steps[s];
     if (!used) continue;
     double longest = 0.0;
     double shortest = std::numeric_limits<double>::infinity();

@@ -1,10 +1,14 @@
 // What fixes are worth: the order is fixed, its ratios multiply to the MFU, and no fix costs time.
+#include "diagnose/worth/fix_worth.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "faults/scenarios/scenario.hpp"
 #include "faults/scoring/accuracy.hpp"
 
@@ -66,11 +70,11 @@ TEST_CASE("the fixes in their order multiply to the MFU, and none costs time", "
       const Job job = simulate(scenario.draw(scenario_seed(scenario.name, 700 + k)));
       const Diagnosis diagnosis = diagnosed(job);
       INFO(job.spec.name << ", seed " << job.spec.seed);
-      if (!diagnosis.worth) {
+      if (!diagnosis.detail->worth) {
         CHECK(diagnosis.verdict.family == Family::inconclusive);
         continue;
       }
-      const FixWorth& worth = *diagnosis.worth;
+      const FixWorth& worth = *diagnosis.detail->worth;
       check_chain(worth, diagnosis.headline);
       double last = 0.0;
       for (const FamilyWorth& entry : worth.alone) {
@@ -92,12 +96,15 @@ TEST_CASE("one fault: its family's fix alone is the verdict's, and the order add
       const Job job = simulate(scenario.draw(scenario_seed(scenario.name, 800 + k)));
       const Diagnosis diagnosis = diagnosed(job);
       const Verdict& verdict = diagnosis.verdict;
-      if (!verdict.recoverable || !diagnosis.worth || diagnosis.findings.size() != 1) continue;
+      if (!verdict.recoverable || !diagnosis.detail->worth ||
+          diagnosis.detail->findings.size() != 1)
+        continue;
       INFO(job.spec.name << ", seed " << job.spec.seed);
-      const FamilyWorth* entry = alone(*diagnosis.worth, diagnosis.findings.front().family);
+      const FamilyWorth* entry =
+          alone(*diagnosis.detail->worth, diagnosis.detail->findings.front().family);
       REQUIRE(entry != nullptr);
       CHECK(entry->step_seconds == Approx(verdict.recoverable->step_seconds).epsilon(1e-9));
-      CHECK(diagnosis.worth->chain.back().step_seconds ==
+      CHECK(diagnosis.detail->worth->chain.back().step_seconds ==
             Approx(verdict.recoverable->step_seconds).epsilon(0.02));
     }
   }
@@ -109,9 +116,9 @@ TEST_CASE("evening the work is worth little while one place drags the job", "[wo
   const Job job =
       simulate(two_faults({FaultKind::slow_rank, 0.6, 2}, {FaultKind::data_shards, 0.15}));
   const Diagnosis diagnosis = diagnosed(job);
-  REQUIRE(diagnosis.worth);
-  const FamilyWorth* straggler = alone(*diagnosis.worth, Family::straggler);
-  const FamilyWorth* imbalance = alone(*diagnosis.worth, Family::imbalance);
+  REQUIRE(diagnosis.detail->worth);
+  const FamilyWorth* straggler = alone(*diagnosis.detail->worth, Family::straggler);
+  const FamilyWorth* imbalance = alone(*diagnosis.detail->worth, Family::imbalance);
   REQUIRE(straggler != nullptr);
   REQUIRE(imbalance != nullptr);
   const double actual = diagnosis.headline.step_seconds;
@@ -119,9 +126,9 @@ TEST_CASE("evening the work is worth little while one place drags the job", "[wo
   CHECK(imbalance->in_order_seconds > 0.02 * actual);
   // Alone it moves the slow rank's own work too, and no more than that.
   CHECK(actual - imbalance->step_seconds < straggler->in_order_seconds);
-  CHECK(diagnosis.worth->chain[2].step_seconds < straggler->step_seconds);
+  CHECK(diagnosis.detail->worth->chain[2].step_seconds < straggler->step_seconds);
   // The simulator's own twin without any fault, the same work spread evenly.
-  CHECK(diagnosis.worth->chain[2].step_seconds ==
+  CHECK(diagnosis.detail->worth->chain[2].step_seconds ==
         Approx(job.truth.clean_step_seconds).epsilon(0.1));
 }
 
@@ -131,17 +138,18 @@ TEST_CASE("GPUs at their target come last, on even work and without the waits", 
   DiagnoseOptions options;
   options.target_efficiency = 0.5;
   const Diagnosis diagnosis = diagnosed(job, options);
-  REQUIRE(diagnosis.worth);
-  const auto& chain = diagnosis.worth->chain;
+  REQUIRE(diagnosis.detail->worth);
+  const auto& chain = diagnosis.detail->worth->chain;
   REQUIRE(chain[3].families == std::vector{Family::single_gpu_efficiency});
   // At the target the compute of a rank takes F/(N P target); what is left is transfer and stall.
-  const double at_target = *diagnosis.setup.flops_per_step /
-                           (static_cast<double>(diagnosis.setup.gpus) *
-                            *diagnosis.setup.peak_flops_per_gpu * options.target_efficiency);
+  const double at_target =
+      *diagnosis.detail->setup.flops_per_step /
+      (static_cast<double>(diagnosis.detail->setup.gpus) *
+       *diagnosis.detail->setup.peak_flops_per_gpu * options.target_efficiency);
   CHECK(chain[3].step_seconds > at_target);
   CHECK(chain[3].step_seconds < 1.15 * at_target);
   // Alone the slow rank keeps its share on top.
-  const FamilyWorth* kernels = alone(*diagnosis.worth, Family::single_gpu_efficiency);
+  const FamilyWorth* kernels = alone(*diagnosis.detail->worth, Family::single_gpu_efficiency);
   REQUIRE(kernels != nullptr);
   CHECK(kernels->step_seconds > 1.3 * at_target);
 }
@@ -152,14 +160,15 @@ TEST_CASE("a run that slows down and is below its target is not made faster than
   DiagnoseOptions options;
   options.target_efficiency = 0.5;
   const Diagnosis diagnosis = diagnosed(job, options);
-  REQUIRE(diagnosis.worth);
+  REQUIRE(diagnosis.detail->worth);
   const auto count = std::count_if(
-      diagnosis.findings.begin(), diagnosis.findings.end(),
+      diagnosis.detail->findings.begin(), diagnosis.detail->findings.end(),
       [](const Finding& finding) { return finding.family == Family::single_gpu_efficiency; });
   REQUIRE(count == 2);
-  const double at_target = *diagnosis.setup.flops_per_step /
-                           (static_cast<double>(diagnosis.setup.gpus) *
-                            *diagnosis.setup.peak_flops_per_gpu * options.target_efficiency);
-  CHECK(diagnosis.worth->chain[3].step_seconds > at_target);
-  CHECK(diagnosis.worth->chain[3].step_seconds < 1.15 * at_target);
+  const double at_target =
+      *diagnosis.detail->setup.flops_per_step /
+      (static_cast<double>(diagnosis.detail->setup.gpus) *
+       *diagnosis.detail->setup.peak_flops_per_gpu * options.target_efficiency);
+  CHECK(diagnosis.detail->worth->chain[3].step_seconds > at_target);
+  CHECK(diagnosis.detail->worth->chain[3].step_seconds < 1.15 * at_target);
 }

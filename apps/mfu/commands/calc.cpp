@@ -18,6 +18,8 @@
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
+#include "render/rows.hpp"
+#include "report/measure/calc_section.hpp"
 #include "report/measure/references.hpp"
 
 namespace mfu::app {

@@ -12,6 +12,7 @@
 #include "inputs/model_source.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/quantity.hpp"
+#include "plan/optimal.hpp"
 
 namespace mfu::app {
 namespace {
@@ -328,7 +329,7 @@ ParsedCalc parse_measurement(const CalcText& text, Problems& problems, Notes& no
   CalcInput asked = parsed.input;
   asked.convention = nullptr;
   Calculation found = calculate(asked);
-  if (problems.any()) found.disagreements.clear();  // of what could not be read
+  if (problems.any()) found.disagreements.reset();  // of what could not be read
   for (const Error& problem : calc_problems(found)) problems.add(problem);
   problems.throw_if_any();
   return parsed;

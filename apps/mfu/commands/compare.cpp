@@ -13,6 +13,8 @@
 
 #include "base/nearest.hpp"
 #include "commands/commands.hpp"
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
 #include "inputs/compared_side.hpp"
 #include "inputs/log_reading.hpp"
 #include "inputs/read_inputs.hpp"
@@ -22,6 +24,7 @@
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/regression_gate.hpp"
+#include "report/compare/compare_section.hpp"
 
 namespace mfu::app {
 namespace {
@@ -188,17 +191,16 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   Side after = read_side(text.files[1], request, report.inputs, notes);
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());
   Comparison comparison = compare(before, after, options);
-  if (comparison.same_data) {
+  if (comparison.detail->same_data) {
     notes.add("same-measurement", Severity::info,
               "the two are the same measurement: there is nothing to tell apart",
               Place{.file = text.files[1]});
   }
-  if (comparison.restated != Restatement::none) {
+  if (comparison.detail->restated != Restatement::none) {
     notes.add("reconverted", Severity::info, "the two were not measured alike: see basis",
               Place{.what = "--reconvert"});
   }
-  report.compare =
-      describe_compare(std::move(comparison), std::move(before), std::move(after), expected);
+  report.compare = describe_compare(std::move(comparison), expected);
   report.notes = notes.all();
   if (!report.compare->comparison.comparable) return refuse(report, targets, text);
   if (text.strict) refuse_if_strict(report.notes, {}, "the two are compared all the same");

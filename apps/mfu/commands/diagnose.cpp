@@ -14,6 +14,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/worth_options.hpp"
+#include "compare/side.hpp"
 #include "inputs/diagnosed_run.hpp"
 #include "inputs/rank_log.hpp"
 #include "inputs/read_inputs.hpp"
@@ -26,6 +27,10 @@
 #include "options.hpp"
 #include "outputs/against_history.hpp"
 #include "outputs/publish.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/compare/sides.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/diagnose/scores_section.hpp"
 #include "report/measure/references.hpp"
 
 namespace mfu::app {

@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/measure/flops_section.hpp"
 
 namespace mfu::app {
 namespace {
@@ -45,9 +46,7 @@ int run_flops(const CLI::App& command, const FlopsText& text) {
   if (input.batch && input.tokens_per_step) {
     CalcInput tokens = input;
     tokens.convention = nullptr;  // nothing is counted: only whether the tokens agree
-    for (const Disagreement& found : calculate(tokens).disagreements) {
-      problems.add(disagreement_error(found));
-    }
+    for (const Error& problem : disagreement_errors(calculate(tokens))) problems.add(problem);
   }
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();

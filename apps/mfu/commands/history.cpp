@@ -1,5 +1,5 @@
 // mfu history add|show|baseline: what is usual for a job under one convention.
-#include "mfu/history.hpp"
+#include "compare/history.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +22,7 @@
 #include "outputs/history_file.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
+#include "report/compare/history_section.hpp"
 
 namespace mfu::app {
 namespace {

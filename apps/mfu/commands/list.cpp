@@ -8,10 +8,11 @@
 
 #include "base/nearest.hpp"
 #include "commands/commands.hpp"
+#include "logs/training_log.hpp"
 #include "mfu/report.hpp"
-#include "mfu/training_log.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
+#include "report/list/list_section.hpp"
 #include "report/measure/references.hpp"
 
 namespace mfu::app {

@@ -12,17 +12,21 @@
 
 #include "commands/calc_options.hpp"
 #include "commands/commands.hpp"
+#include "compare/side.hpp"
 #include "inputs/log_reading.hpp"
-#include "mfu/log_summary.hpp"
+#include "logs/training_log.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/training_log.hpp"
 #include "options.hpp"
 #include "outputs/against_history.hpp"
 #include "outputs/baseline.hpp"
 #include "outputs/log_answer.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/compare/sides.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu::app {
 namespace {

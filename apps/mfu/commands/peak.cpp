@@ -13,6 +13,7 @@
 #include "mfu/report.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
+#include "report/measure/peak_section.hpp"
 
 namespace mfu::app {
 namespace {

@@ -11,11 +11,15 @@
 
 #include "commands/commands.hpp"
 #include "commands/plan_options.hpp"
-#include "mfu/plan_report.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
+#include "plan/batch.hpp"
+#include "plan/optimal.hpp"
+#include "plan/parts.hpp"
+#include "plan/schedule.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::app {
 namespace {

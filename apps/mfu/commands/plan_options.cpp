@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "measure/disagreement.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/quantity.hpp"
 

@@ -10,8 +10,11 @@
 #include "inputs/plan_values.hpp"
 #include "mfu/error.hpp"
 #include "mfu/plan.hpp"
-#include "mfu/plan_report.hpp"
 #include "options.hpp"
+#include "plan/batch.hpp"
+#include "plan/optimal.hpp"
+#include "plan/schedule.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::app {
 

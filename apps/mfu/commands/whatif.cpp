@@ -12,12 +12,14 @@
 #include "base/decimal.hpp"
 #include "commands/calc_options.hpp"
 #include "commands/commands.hpp"
+#include "measure/detective.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/measure.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
+#include "report/measure/calc_section.hpp"
 
 namespace mfu::app {
 namespace {

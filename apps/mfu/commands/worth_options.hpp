@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 
+#include "diagnose/setup.hpp"
 #include "mfu/report.hpp"
 #include "options.hpp"
+#include "report/diagnose/worth_section.hpp"
 
 namespace mfu::app {
 

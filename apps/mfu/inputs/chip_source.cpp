@@ -7,9 +7,9 @@
 #include <map>
 
 #include "mfu/quantity.hpp"
-#include "mfu/telemetry.hpp"
-#include "mfu/user_chips.hpp"
 #include "options.hpp"
+#include "readers/telemetry/telemetry.hpp"
+#include "readers/user_chips.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::app {

@@ -7,15 +7,16 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "diagnose/detail.hpp"
 #include "inputs/diagnosed_run.hpp"
 #include "inputs/rank_log.hpp"
 #include "inputs/read_inputs.hpp"
 #include "inputs/saved_report.hpp"
 #include "logs/registry.hpp"
 #include "mfu/quantity.hpp"
-#include "mfu/training_log.hpp"
 #include "outputs/log_answer.hpp"
 #include "readers/reader.hpp"
+#include "report/compare/sides.hpp"
 
 namespace mfu::app {
 namespace {
@@ -62,7 +63,7 @@ Side from_run(ReadResult read, const std::string& path, const SideRequest& reque
   DiagnosedRun run = diagnose_run(std::move(read), asked, notes, {});
   inputs.insert(inputs.end(), run.inputs.begin(), run.inputs.end());
   Side side = side_of(run.section, path);
-  const auto recorded = static_cast<double>(run.section.diagnosis.setup.recorded_ranks);
+  const auto recorded = static_cast<double>(run.section.diagnosis.detail->setup.recorded_ranks);
   note_missing_ranks(side, recorded, path, notes);
   return side;
 }

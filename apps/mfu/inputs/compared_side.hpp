@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "commands/calc_options.hpp"
+#include "compare/side.hpp"
 #include "inputs/run_overrides.hpp"
+#include "logs/training_log.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/compare.hpp"
-#include "mfu/log_summary.hpp"
 #include "mfu/read.hpp"
-#include "mfu/training_log.hpp"
 
 namespace mfu::app {
 

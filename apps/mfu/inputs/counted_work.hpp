@@ -2,29 +2,16 @@
 // it.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "mfu/error.hpp"
-#include "mfu/model.hpp"
 #include "mfu/read.hpp"
 #include "mfu/timings.hpp"
 
 namespace mfu::app {
 
-struct CountedWork {
-  double params = 0.0;
-  double active_params = 0.0;
-  std::optional<double> hardware_share;  // hardware over model FLOPs, where recompute is given
-  std::string settings;                  // the convention's switches
-  ModelShape shape;
-};
-
-// Fills run.workload.flops_per_step and run.convention where a known model, the sequence length and
-// the tokens of a step allow it. A model that is not known is a note. `files`: of the run; a model
-// given as a path is looked for beside the first.
-[[nodiscard]] std::optional<CountedWork> count_work(RunTimings& run, std::vector<InputInfo>& files,
-                                                    Notes& notes);
+// As the library's, and a model given as a path is looked for beside the first of `files`, which
+// are the run's.
+void count_work(RunTimings& run, std::vector<InputInfo>& files, Notes& notes);
 
 }  // namespace mfu::app

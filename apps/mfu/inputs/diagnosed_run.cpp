@@ -4,36 +4,14 @@
 
 #include <utility>
 
+#include "diagnose/detail.hpp"
+#include "diagnose/setup.hpp"
 #include "inputs/counted_work.hpp"
 #include "inputs/telemetry_source.hpp"
 #include "mfu/quantity.hpp"
+#include "report/diagnose/worth_section.hpp"
 
 namespace mfu::app {
-namespace {
-
-// Where the work was counted and not given: its switches are part of what the MFU stands on.
-void add_counted(DiagnoseSection& section, const CountedWork& work) {
-  section.params = work.params;
-  section.active_params = work.active_params;
-  section.shape = work.shape;
-  const std::optional<double>& mfu = section.diagnosis.headline.mfu;
-  if (mfu && work.hardware_share) section.hfu = *mfu * *work.hardware_share;
-  const std::size_t at = section.fingerprint.find(" peak=");
-  if (at != std::string::npos && !work.settings.empty()) {
-    section.fingerprint.insert(at, " " + work.settings);
-  }
-}
-
-// What a comparison can restate the run by.
-void add_count(DiagnoseSection& section, const CountedWork* work) {
-  const Setup& setup = section.diagnosis.setup;
-  if (!setup.flops_per_step || !setup.tokens_per_step || setup.convention.empty()) return;
-  section.counts.push_back({setup.convention, work != nullptr ? work->settings : std::string(),
-                            *setup.flops_per_step / *setup.tokens_per_step});
-}
-
-}  // namespace
-
 DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& notes,
                           const std::function<void(const std::string&)>& progress) {
   const auto done = [&](const std::string& what) {
@@ -45,17 +23,15 @@ DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& not
   }
   const std::string device = add_telemetry(read.run, request.telemetry, notes, read.inputs);
   override_run(read.run, request.overrides, notes);
-  const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
+  count_work(read.run, read.inputs, notes);
   name_chip(read.run, device, request.options.user_chips, notes);
   const RunTimings run = select(std::move(read.run), request.selection, notes);
   done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
                    format_si(static_cast<double>(run.column_bytes()), "B")));
   Diagnosis diagnosis = diagnose(run, request.options, notes);
   done("diagnosed");
-  const WorthAsk ask = worth_ask(request.worth, diagnosis.setup);
-  DiagnosedRun result{describe(std::move(diagnosis), run, ask), std::move(read.inputs)};
-  if (counted) add_counted(result.section, *counted);
-  add_count(result.section, counted ? &*counted : nullptr);
+  const WorthAsk ask = worth_ask(request.worth, diagnosis.detail->setup);
+  DiagnosedRun result{describe_diagnose(std::move(diagnosis), run, ask), std::move(read.inputs)};
   for (const Note& note : notes.all()) {
     // The general sentence says what MFU needs; this says what became of what the file gives.
     if (note.code == "work-not-counted" && !result.section.mfu_missing.empty()) {

@@ -11,7 +11,8 @@
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
 #include "mfu/report.hpp"
-#include "mfu/telemetry.hpp"
+#include "readers/telemetry/telemetry.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 
 namespace mfu::app {
 

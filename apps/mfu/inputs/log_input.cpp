@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "measure/disagreement.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/model.hpp"
 #include "mfu/quantity.hpp"

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "commands/calc_options.hpp"
+#include "logs/training_log.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/error.hpp"
-#include "mfu/log_summary.hpp"
 #include "mfu/measure.hpp"
 #include "mfu/read.hpp"
 #include "mfu/report.hpp"
-#include "mfu/training_log.hpp"
 #include "options.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu::app {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "mfu/log_summary.hpp"
-#include "mfu/training_log.hpp"
+#include "logs/training_log.hpp"
+#include "measure/log_summary.hpp"
 #include "options.hpp"
 
 namespace mfu::app {

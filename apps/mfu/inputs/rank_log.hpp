@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
 #include "mfu/report.hpp"
-#include "mfu/training_log.hpp"
+#include "report/diagnose/scores_section.hpp"
 
 namespace mfu::app {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/bytes.hpp"
+#include "compare/side.hpp"
 #include "mfu/compare.hpp"
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"

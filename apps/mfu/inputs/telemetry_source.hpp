@@ -8,8 +8,8 @@
 
 #include "mfu/chip.hpp"
 #include "mfu/read.hpp"
-#include "mfu/telemetry.hpp"
 #include "options.hpp"
+#include "readers/telemetry/telemetry.hpp"
 
 namespace mfu::app {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "compare/history.hpp"
 #include "mfu/quantity.hpp"
 #include "outputs/history_file.hpp"
 

@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 
+#include "compare/side.hpp"
 #include "mfu/error.hpp"
 #include "mfu/report.hpp"
 #include "options.hpp"
+#include "report/compare/history_section.hpp"
 
 namespace mfu::app {
 

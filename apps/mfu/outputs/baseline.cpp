@@ -5,7 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "compare/side.hpp"
 #include "inputs/saved_report.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/quantity.hpp"
 
 namespace mfu::app {

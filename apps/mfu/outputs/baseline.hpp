@@ -8,6 +8,7 @@
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
 #include "mfu/report.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu::app {
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "compare/history.hpp"
+#include "compare/side.hpp"
 #include "inputs/saved_report.hpp"
 #include "mfu/error.hpp"
-#include "mfu/history.hpp"
 #include "mfu/read.hpp"
 
 namespace mfu::app {

@@ -45,7 +45,7 @@ LogAnswer answer_log(const TrainingLog& log, const CalcText& text, LogSummaryOpt
   });
   add_measurement(gathered, text, log, summary, notes);
   Calculation calculation = calculate_log(gathered, log, summary, notes);
-  if (!calculation.disagreements.empty()) {
+  if (calculation.disagreements) {
     for (const Error& problem : calc_problems(calculation)) problems.add(problem);
     problems.throw_if_any();
   }

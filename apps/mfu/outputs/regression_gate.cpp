@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "compare/comparison.hpp"
 #include "mfu/quantity.hpp"
 
 namespace mfu::app {

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "diagnose/devices/health.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/setup.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu::diagnosis {
 

@@ -5,8 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/candidate.hpp"
-#include "mfu/health.hpp"
+#include "diagnose/setup.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu::diagnosis {
 

@@ -3,6 +3,9 @@
 #include <set>
 
 #include "diagnose/devices/device_evidence.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu::diagnosis {
 

@@ -3,7 +3,11 @@
 #include <cmath>
 
 #include "diagnose/devices/health.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/setup.hpp"
 #include "statistics/robust.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu::diagnosis {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "diagnose/devices/health.hpp"
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/levels.hpp"
 #include "diagnose/explain/moving_work.hpp"
 #include "statistics/robust.hpp"

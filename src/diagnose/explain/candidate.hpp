@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/course.hpp"
 #include "diagnose/fit/model.hpp"
+#include "diagnose/setup.hpp"
 #include "mfu/diagnose.hpp"
 
 namespace mfu::diagnosis {

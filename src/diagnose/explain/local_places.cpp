@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "diagnose/devices/health.hpp"
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/suspects.hpp"
 #include "statistics/robust.hpp"
 

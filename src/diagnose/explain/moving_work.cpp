@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/levels.hpp"
 #include "statistics/robust.hpp"
 

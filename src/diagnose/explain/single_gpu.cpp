@@ -4,8 +4,11 @@
 #include <limits>
 
 #include "diagnose/devices/health.hpp"
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/suspects.hpp"
+#include "diagnose/setup.hpp"
 #include "statistics/robust.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu::diagnosis {
 

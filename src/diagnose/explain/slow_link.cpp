@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/candidate.hpp"
 #include "statistics/robust.hpp"
 

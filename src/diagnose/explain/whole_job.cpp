@@ -4,7 +4,9 @@
 #include <memory>
 #include <set>
 
+#include "diagnose/evidence.hpp"
 #include "diagnose/explain/candidate.hpp"
+#include "diagnose/step_terms.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {

@@ -15,6 +15,7 @@
 
 #include "diagnose/fit/job.hpp"
 #include "diagnose/fit/pipeline.hpp"
+#include "diagnose/step_terms.hpp"
 
 namespace mfu::diagnosis {
 

@@ -4,6 +4,7 @@
 
 #include "diagnose/devices/health.hpp"
 #include "statistics/robust.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu::diagnosis {
 
@@ -14,7 +15,7 @@ double reference_of(std::span<const double> row, Reference reference) {
   return reference == Reference::median ? lower_median(row) : mean(row);
 }
 
-// Sums over the steps of the terms of the product (see analyze.hpp), and the two that split
+// Sums over the steps of the terms of the product (see mfu/diagnose.hpp), and the two that split
 // balance.
 struct Terms {
   double reference = 0.0;      // A0

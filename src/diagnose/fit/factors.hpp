@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "diagnose/fit/model.hpp"
+#include "diagnose/setup.hpp"
+#include "diagnose/step_terms.hpp"
 #include "mfu/diagnose.hpp"
 
 namespace mfu::diagnosis {
@@ -15,9 +17,9 @@ struct Accounts {
   Headline headline;
 };
 
-// Source of the product: reference computation in analyze.hpp. Each denominator is the very double
-// that is the next numerator, so the product equals the direct quotient to a few ulp.
-// Throws Error{insufficient} when there is no compute time to refer to.
+// Source of the product: reference computation in mfu/diagnose.hpp. Each denominator is the very
+// double that is the next numerator, so the product equals the direct quotient to a few ulp. Throws
+// Error{insufficient} when there is no compute time to refer to.
 [[nodiscard]] Accounts account(StepModel& model, const Setup& setup);
 
 }  // namespace mfu::diagnosis

@@ -131,6 +131,7 @@ Setup resolve_setup(const RunTimings& run, const DiagnoseOptions& options, Notes
   setup.gpus = run.hardware.count.value_or(in_file);
   resolve_peak(run, options, setup, notes);
   setup.convention = run.convention;
+  setup.counted = run.counted;
   setup.seq_len = run.workload.seq_len;
   setup.tokens_per_step = run.workload.tokens_per_step;
   if (!setup.tokens_per_step && run.workload.seq_len && run.workload.global_batch) {

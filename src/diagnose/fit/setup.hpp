@@ -1,6 +1,7 @@
 // Setup: what the numbers of a report mean. Which GPUs, which peak, which work, which convention.
 #pragma once
 
+#include "diagnose/setup.hpp"
 #include "mfu/diagnose.hpp"
 
 namespace mfu::diagnosis {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnose/evidence.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {

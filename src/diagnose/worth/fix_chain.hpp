@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "diagnose/explain/candidate.hpp"
+#include "diagnose/worth/fix_worth.hpp"
 
 namespace mfu::diagnosis {
 

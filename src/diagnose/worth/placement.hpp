@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "diagnose/fit/job.hpp"
+#include "diagnose/worth/exchanges.hpp"
 
 namespace mfu::diagnosis {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "mfu/training_log.hpp"
+#include "logs/training_log.hpp"
 
 namespace mfu {
 

@@ -10,6 +10,7 @@
 
 #include "base/nearest.hpp"
 #include "readers/traces/trace_json.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu {
 

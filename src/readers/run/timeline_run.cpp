@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "timings/builder.hpp"
+#include "timings/trace.hpp"
 #include "traces/timeline/groups.hpp"
 #include "traces/timeline/replay.hpp"
 #include "traces/timeline/split.hpp"
@@ -110,7 +111,9 @@ ReadResult read_timeline_run(ByteSource& source, Notes& notes) {
   builder.run.job["recorder"] = "pipeline timeline";
   ReadResult result;
   result.run = builder.build(notes);
-  result.run.replay = traces::replay_timeline(timeline, groups, ranks, notes);
+  if (auto replay = traces::replay_timeline(timeline, groups, ranks, notes)) {
+    result.run.replay = *std::move(replay);
+  }
   result.inputs.push_back({source.name(),
                            std::string("pipeline timeline") + (source.gzip() ? " (gzip)" : ""),
                            source.raw_bytes()});

@@ -10,6 +10,7 @@
 #include "readers/run/header.hpp"
 #include "readers/traces/trace_json.hpp"
 #include "timings/builder.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu {
 

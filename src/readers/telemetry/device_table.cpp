@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "timings/device_health.hpp"
+
 namespace mfu {
 namespace {
 

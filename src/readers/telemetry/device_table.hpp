@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "mfu/telemetry.hpp"
 #include "readers/telemetry/sample.hpp"
+#include "readers/telemetry/telemetry.hpp"
 
 namespace mfu {
 

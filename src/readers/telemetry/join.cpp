@@ -6,9 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "mfu/telemetry.hpp"
 #include "readers/telemetry/device_table.hpp"
 #include "readers/telemetry/sample.hpp"
+#include "readers/telemetry/telemetry.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu {
 namespace {

@@ -8,7 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "mfu/telemetry.hpp"
+#include "readers/telemetry/telemetry.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu {
 

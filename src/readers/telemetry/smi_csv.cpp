@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "readers/telemetry/format.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu {
 namespace {

@@ -1,6 +1,6 @@
 // Telemetry files to devices: which format a file is, and which of its devices another file has
 // too.
-#include "mfu/telemetry.hpp"
+#include "readers/telemetry/telemetry.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mfu/error.hpp"
-#include "mfu/trace.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu {
 

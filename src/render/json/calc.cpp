@@ -2,6 +2,9 @@
 #include <string>
 
 #include "render/json/sections.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/flops_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "render/json/sections.hpp"
+#include "report/compare/compare_section.hpp"
 
 namespace mfu::render {
 namespace {
@@ -109,11 +110,11 @@ void json_compare(Json& object, const CompareSection& section) {
   }
   object["reasons"] = std::move(reasons);
   object["reconverted"] = text(section.restated_line);
-  object["before"] = side_of(section.before, c.mfu_before);
-  object["after"] = side_of(section.after, c.mfu_after);
+  object["before"] = side_of(c.detail->before, c.mfu_before);
+  object["after"] = side_of(c.detail->after, c.mfu_after);
   Json differences = Json::array();
-  for (std::size_t i = 0; i < c.differences.size(); ++i) {
-    const Difference& difference = c.differences[i];
+  for (std::size_t i = 0; i < c.detail->differences.size(); ++i) {
+    const Difference& difference = c.detail->differences[i];
     differences.push_back({{"key", difference.key},
                            {"before", value_of(difference.before, difference.before_text)},
                            {"after", value_of(difference.after, difference.after_text)},
@@ -121,14 +122,14 @@ void json_compare(Json& object, const CompareSection& section) {
                            {"text", section.difference_texts[i]}});
   }
   object["differences"] = std::move(differences);
-  object["causes"] = c.causes;
+  object["causes"] = c.detail->causes;
   object["credit"] = section.credit;
   if (!c.comparable) return;
-  object["same_measurement"] = c.same_data;
+  object["same_measurement"] = c.detail->same_data;
   object["delta"] = delta_of(section);
   object["factors"] = factors_of(c.factors);
   Json parts = Json::array();
-  for (const PartChange& part : c.parts) {
+  for (const PartChange& part : c.detail->parts) {
     parts.push_back({{"id", part.id},
                      {"before", number(part.before)},
                      {"after", number(part.after)},

@@ -1,5 +1,6 @@
 // The keys `health` of a diagnosis, of its verdict and of its findings.
 #include "render/json/sections.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 
 namespace mfu::render {
 namespace {
@@ -79,7 +80,7 @@ Json health_facts(const std::vector<HealthFact>& facts, const std::vector<std::s
 }
 
 void json_health(Json& object, const DiagnoseSection& section) {
-  const Health& health = section.diagnosis.health;
+  const Health& health = section.diagnosis.detail->health;
   Json measured = Json::object();
   for (std::size_t c = 0; c < kHealthChecks; ++c) {
     measured[std::string(to_string(static_cast<HealthCheck>(c)))] = health.measured[c];

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "render/json/sections.hpp"
+#include "report/compare/history_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -7,6 +7,17 @@
 #include "render/json/sections.hpp"
 #include "render/json/values.hpp"
 #include "render/renderers.hpp"
+#include "render/rows.hpp"
+#include "report/compare/compare_section.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/diagnose/scores_section.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/flops_section.hpp"
+#include "report/measure/log_section.hpp"
+#include "report/measure/peak_section.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu {
 namespace {
@@ -52,7 +63,7 @@ Json layout_of(const Parallelism& parallelism) {
 }
 
 Json setup_of(const DiagnoseSection& section) {
-  const Setup& setup = section.diagnosis.setup;
+  const Setup& setup = section.diagnosis.detail->setup;
   Json values = {
       {"model", text(setup.model)},
       {"params", number(section.params)},
@@ -79,7 +90,7 @@ Json setup_of(const DiagnoseSection& section) {
       {"nodes", setup.nodes > 0 ? Json(setup.nodes) : Json(nullptr)},
       {"layout", layout_of(setup.parallelism)},
       {"recompute", setup.recompute ? Json(to_string(*setup.recompute)) : Json(nullptr)},
-      {"split", to_string(section.diagnosis.split)},
+      {"split", to_string(section.diagnosis.detail->split)},
   };
   values["missing"] = setup_missing(setup, values);
   return values;
@@ -175,7 +186,8 @@ Json verdict_of(const DiagnoseSection& section) {
   values["refuted_by"] = text(section.refuted_by);
   values["summary"] = section.verdict_line;
   values["evidence"] = section.why;
-  values["health"] = render::health_facts(verdict.health, section.health.facts);
+  values["health"] =
+      render::health_facts(section.diagnosis.detail->verdict_health, section.health.facts);
   values["actions"] = section.actions;
   values["owner"] = text(section.owner);
   values["verify"] = text(section.verify);
@@ -185,8 +197,8 @@ Json verdict_of(const DiagnoseSection& section) {
 
 Json findings_of(const DiagnoseSection& section) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < section.diagnosis.findings.size(); ++i) {
-    const Finding& finding = section.diagnosis.findings[i];
+  for (std::size_t i = 0; i < section.diagnosis.detail->findings.size(); ++i) {
+    const Finding& finding = section.diagnosis.detail->findings[i];
     const FindingText words =
         i < section.finding_texts.size() ? section.finding_texts[i] : FindingText{};
     list.push_back({{"code", words.code},
@@ -231,15 +243,16 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   object["verdict"] = verdict_of(section);
   object["findings"] = findings_of(section);
   object["thresholds"] = {
-      {"target_efficiency", number(diagnosis.target_efficiency)},
-      {"materiality", number(diagnosis.materiality)},
-      {"communication_materiality", number(diagnosis.communication_materiality)}};
-  object["steps"] = {{"used", diagnosis.steps_used}, {"warmup", diagnosis.warmup_steps}};
+      {"target_efficiency", number(diagnosis.detail->target_efficiency)},
+      {"materiality", number(diagnosis.detail->materiality)},
+      {"communication_materiality", number(diagnosis.detail->communication_materiality)}};
+  object["steps"] = {{"used", diagnosis.detail->steps_used},
+                     {"warmup", diagnosis.detail->warmup_steps}};
   object["certainty"] = {{"measured", section.measured},
                          {"derived", section.derived},
                          {"assumed", section.assumed},
                          {"unseen", section.unseen}};
-  if (diagnosis.placement) render::json_placement(object, *diagnosis.placement);
+  if (diagnosis.detail->placement) render::json_placement(object, *diagnosis.detail->placement);
   if (section.worth_table) render::json_worth(object, *section.worth_table);
   render::json_health(object, section);
   render::json_references(object, section.references);

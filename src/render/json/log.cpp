@@ -1,5 +1,6 @@
 // log as JSON: what calc has for the median step, and the steps behind it.
 #include "render/json/sections.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -1,5 +1,6 @@
 // The JSON of peak.
 #include "render/json/sections.hpp"
+#include "report/measure/peak_section.hpp"
 
 namespace mfu::render {
 namespace {

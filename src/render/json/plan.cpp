@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "render/json/sections.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -1,5 +1,6 @@
 // Where a measurement stands among published ones, as JSON.
 #include "render/json/sections.hpp"
+#include "report/measure/references_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -1,5 +1,6 @@
 // The key `replay` of a diagnosis.
 #include "render/json/sections.hpp"
+#include "report/diagnose/trace_section.hpp"
 
 namespace mfu::render {
 namespace {

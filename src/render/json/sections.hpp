@@ -1,8 +1,29 @@
 // The parts of the JSON report that stand in files of their own.
 #pragma once
 
-#include "mfu/report.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "render/json/values.hpp"
+
+namespace mfu {
+struct CalcSection;
+struct CompareSection;
+struct DiagnoseSection;
+struct FlopsSection;
+struct HealthFact;
+struct HistorySection;
+struct ListSection;
+struct LogSection;
+struct PeakSection;
+struct Placement;
+struct PlanSection;
+struct ReferencesSection;
+struct ReplaySection;
+struct TraceSection;
+struct WorthSection;
+}  // namespace mfu
 
 namespace mfu::render {
 

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "mfu/interval.hpp"
+
 namespace mfu::render {
 
 using Json = nlohmann::ordered_json;

@@ -7,6 +7,7 @@
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/text/sections.hpp"
+#include "report/measure/calc_section.hpp"
 
 namespace mfu::render {
 namespace {

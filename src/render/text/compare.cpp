@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/time_scale.hpp"
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/shown_sums.hpp"
 #include "render/text/sections.hpp"
+#include "report/compare/compare_section.hpp"
 
 namespace mfu::render {
 namespace {
@@ -80,11 +82,11 @@ void factors(Screen& screen, const CompareSection& section) {
 
 void parts(Screen& screen, const CompareSection& section) {
   const Comparison& c = section.comparison;
-  if (c.parts.empty() || !c.step_before || !c.step_after) return;
+  if (c.detail->parts.empty() || !c.step_before || !c.step_after) return;
   const TimeScale scale = time_scale(std::max(*c.step_before, *c.step_after));
   const std::string unit(scale.unit);
   std::vector<double> before, after;
-  for (const PartChange& part : c.parts) {
+  for (const PartChange& part : c.detail->parts) {
     before.push_back(part.before / scale.unit_seconds);
     after.push_back(part.after / scale.unit_seconds);
   }
@@ -100,7 +102,7 @@ void parts(Screen& screen, const CompareSection& section) {
   screen.line(heading, Emphasis::strong);
   std::int64_t sum_before = 0;
   std::int64_t sum_after = 0;
-  for (std::size_t i = 0; i < c.parts.size(); ++i) {
+  for (std::size_t i = 0; i < c.detail->parts.size(); ++i) {
     sum_before += shown_before[i];
     sum_after += shown_after[i];
     if (shown_before[i] == 0 && shown_after[i] == 0) continue;
@@ -130,7 +132,7 @@ void headline(Screen& screen, const CompareSection& section) {
                                  scale.unit));
   }
   screen.pieces(pieces, Emphasis::strong);
-  screen.wrapped(section.after.fingerprint, 2, Emphasis::quiet);
+  screen.wrapped(c.detail->after.fingerprint, 2, Emphasis::quiet);
 }
 
 }  // namespace

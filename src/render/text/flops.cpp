@@ -7,6 +7,8 @@
 #include "render/columns.hpp"
 #include "render/shown_sums.hpp"
 #include "render/text/sections.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/flops_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "render/columns.hpp"
 #include "render/text/sections.hpp"
+#include "report/compare/history_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include "base/time_scale.hpp"
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/text/sections.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -8,6 +8,7 @@
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/text/sections.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {

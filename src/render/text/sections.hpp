@@ -4,8 +4,21 @@
 #include <string>
 #include <vector>
 
-#include "mfu/report.hpp"
 #include "render/text/screen.hpp"
+
+namespace mfu {
+struct CalcSection;
+struct CompareSection;
+struct FlopsSection;
+struct HistorySection;
+struct ListSection;
+struct LogSection;
+struct PeakSection;
+struct PlanSection;
+struct ReplaySection;
+struct TraceSection;
+struct WorthSection;
+}  // namespace mfu
 
 namespace mfu::render {
 

@@ -5,12 +5,23 @@
 #include <array>
 #include <cmath>
 
+#include "base/time_scale.hpp"
 #include "mfu/quantity.hpp"
 #include "render/columns.hpp"
 #include "render/renderers.hpp"
 #include "render/shown_sums.hpp"
 #include "render/text/screen.hpp"
 #include "render/text/sections.hpp"
+#include "report/compare/compare_section.hpp"
+#include "report/compare/history_section.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/diagnose/scores_section.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/flops_section.hpp"
+#include "report/measure/log_section.hpp"
+#include "report/measure/peak_section.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu::render {
 namespace {

@@ -1,6 +1,7 @@
 // The block of a diagnosis that traces fill.
 #include "render/columns.hpp"
 #include "render/text/sections.hpp"
+#include "report/diagnose/trace_section.hpp"
 
 namespace mfu::render {
 

@@ -3,6 +3,7 @@
 
 #include "render/columns.hpp"
 #include "render/text/sections.hpp"
+#include "report/diagnose/worth_section.hpp"
 
 namespace mfu::render {
 

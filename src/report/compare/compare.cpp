@@ -1,4 +1,6 @@
 // A comparison in words: better or worse, what moved, what else differs.
+#include "mfu/compare.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +8,13 @@
 #include <cmath>
 #include <utility>
 
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
+#include "diagnose/detail.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "mfu/version.hpp"
+#include "report/compare/compare_section.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {
@@ -109,7 +116,7 @@ bool spreadless(const Side& side) {
 
 std::string verdict_of(const Comparison& c, const Side& before, const Side& after) {
   if (!c.comparable) return "not comparable";
-  if (c.same_data) return "no change: the two are the same measurement";
+  if (c.detail->same_data) return "no change: the two are the same measurement";
   const double change = c.relative_change();
   const std::optional<Interval> ci = c.relative_ci();
   const int decimals = decimals_for(ci);
@@ -185,20 +192,20 @@ std::string expected_line_of(const Comparison& c, const std::string& expected, b
 }
 
 std::string restated_of(const Comparison& c) {
-  switch (c.restated) {
+  switch (c.detail->restated) {
     case Restatement::none:
       return "";
     case Restatement::counts:
-      return fmt::format("both were counted anew under {}", c.restated_convention);
+      return fmt::format("both were counted anew under {}", c.detail->restated_convention);
     case Restatement::tokens:
       return fmt::format(
           "both were brought to tokens a second of a GPU: the work of a token is the same{}",
-          c.restated_convention.empty() || c.restated_convention == "unnamed"
+          c.detail->restated_convention.empty() || c.detail->restated_convention == "unnamed"
               ? std::string()
-              : ", given under " + c.restated_convention);
+              : ", given under " + c.detail->restated_convention);
     case Restatement::flops:
-      return c.per_gpu ? "both are held to the FLOP/s of a GPU: GPUs or work a step differ"
-                       : "both are held against the peak of the second";
+      return c.detail->per_gpu ? "both are held to the FLOP/s of a GPU: GPUs or work a step differ"
+                               : "both are held against the peak of the second";
   }
   return "";
 }
@@ -281,13 +288,14 @@ std::string difference_text(const Difference& difference) {
 }
 
 std::string credit_of(const Comparison& c) {
-  if (c.causes.empty()) return "nothing else differs between the set-ups, as far as they are said";
-  if (c.causes.size() == 1) {
-    return fmt::format("one thing differs between the set-ups: {}", c.causes.front());
+  if (c.detail->causes.empty())
+    return "nothing else differs between the set-ups, as far as they are said";
+  if (c.detail->causes.size() == 1) {
+    return fmt::format("one thing differs between the set-ups: {}", c.detail->causes.front());
   }
   return fmt::format(
       "{} things differ between the set-ups ({}): the change cannot be credited to one of them",
-      c.causes.size(), fmt::join(c.causes, ", "));
+      c.detail->causes.size(), fmt::join(c.detail->causes, ", "));
 }
 
 std::vector<std::string> cautions_of(const Comparison& c, const Side& before, const Side& after) {
@@ -304,13 +312,13 @@ std::vector<std::string> cautions_of(const Comparison& c, const Side& before, co
   if (before.measure != after.measure) {
     all.emplace_back("measured in different ways, so only the speed as a whole compares");
   }
-  if (c.split_differs) {
+  if (c.detail->split_differs) {
     all.push_back(
         fmt::format("waiting was told from transfer by different means ({}, {}): time may "
                     "have moved between factors by that alone",
                     before.split, after.split));
   }
-  if (c.per_gpu && !c.parts.empty()) {
+  if (c.detail->per_gpu && !c.detail->parts.empty()) {
     all.emplace_back("the seconds are of different work, so their changes are not gains or losses");
   }
   for (const Side* side : {&before, &after}) {
@@ -324,8 +332,9 @@ std::vector<std::string> cautions_of(const Comparison& c, const Side& before, co
 
 }  // namespace
 
-CompareSection describe_compare(Comparison comparison, Side before, Side after,
-                                std::string expected) {
+CompareSection describe_compare(Comparison comparison, std::string expected) {
+  const Side& before = comparison.detail->before;
+  const Side& after = comparison.detail->after;
   CompareSection section;
   section.before_title = title_of(before);
   section.after_title = title_of(after);
@@ -335,7 +344,7 @@ CompareSection describe_compare(Comparison comparison, Side before, Side after,
   for (const Reason& reason : comparison.reasons) {
     section.reason_texts.push_back(reason_text(reason, before, after));
   }
-  for (const Difference& difference : comparison.differences) {
+  for (const Difference& difference : comparison.detail->differences) {
     section.difference_texts.push_back(difference_text(difference));
   }
   section.credit = credit_of(comparison);
@@ -343,7 +352,7 @@ CompareSection describe_compare(Comparison comparison, Side before, Side after,
   for (const FactorChange& factor : comparison.factors) {
     section.factor_labels.emplace_back(factor_label(factor.id));
   }
-  for (const PartChange& part : comparison.parts) {
+  for (const PartChange& part : comparison.detail->parts) {
     section.part_labels.push_back(part_label_of(part.id));
   }
   if (!expected.empty()) {
@@ -352,8 +361,6 @@ CompareSection describe_compare(Comparison comparison, Side before, Side after,
   }
   section.expected = std::move(expected);
   section.comparison = std::move(comparison);
-  section.before = std::move(before);
-  section.after = std::move(after);
   return section;
 }
 
@@ -397,6 +404,22 @@ std::vector<Error> compare_problems(const CompareSection& section) {
     problems.emplace_back(ErrorKind::usage, section.reason_texts[i], place, hint);
   }
   return problems;
+}
+
+Report describe(const Comparison& comparison) {
+  if (!comparison.detail) {
+    throw Error(ErrorKind::usage, "this comparison was not made by compare()", {},
+                "only the whole result of compare() can be described");
+  }
+  CompareSection section = describe_compare(comparison, "");
+  if (const std::vector<Error> problems = compare_problems(section); !problems.empty()) {
+    throw Error(problems.front());
+  }
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "compare";
+  report.compare = std::move(section);
+  return report;
 }
 
 }  // namespace mfu

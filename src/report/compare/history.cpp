@@ -1,4 +1,6 @@
 // The history of a job in words.
+#include "compare/history.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "report/compare/history_section.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {

@@ -1,7 +1,17 @@
 // What each command measured, as one side of a comparison.
+#include "report/compare/sides.hpp"
+
 #include <utility>
 
+#include "compare/side.hpp"
+#include "diagnose/detail.hpp"
+#include "measure/log_summary.hpp"
+#include "mfu/compare.hpp"
 #include "mfu/report.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/diagnose/instrument.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu {
 namespace {
@@ -122,6 +132,23 @@ Side side_of(const LogSection& section, std::string name) {
   side.costs = s.costs;
   side.weights = s.weights;
   return side;
+}
+
+Comparison compare(const Diagnosis& before, const Diagnosis& after, const CompareOptions& options) {
+  const auto side = [](const Diagnosis& diagnosis, std::string name) {
+    const Setup& setup = detail_of(diagnosis).setup;
+    Side made = side_of(diagnosis);
+    made.name = std::move(name);
+    made.status = status_of(diagnosis.headline);
+    set_fingerprint(made, fingerprint_of(setup));
+    made.counts = counts_of(setup);
+    if (setup.counted) {
+      made.params = setup.counted->params;
+      made.shape = setup.counted->shape;
+    }
+    return made;
+  };
+  return compare(side(before, "before"), side(after, "after"), options);
 }
 
 }  // namespace mfu

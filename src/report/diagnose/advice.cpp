@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "diagnose/evidence.hpp"
 #include "report/diagnose/placement_wording.hpp"
 #include "report/wording.hpp"
 

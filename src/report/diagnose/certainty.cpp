@@ -6,6 +6,10 @@
 #include <array>
 #include <vector>
 
+#include "diagnose/detail.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/setup.hpp"
+#include "diagnose/step_terms.hpp"
 #include "mfu/quantity.hpp"
 
 namespace mfu {
@@ -32,20 +36,20 @@ std::string split_phrase(SplitMethod split, WaitsIn waits_in) {
 
 // The recorder's own statement of where the waits are, and what the method could not separate.
 std::string unseparated(const Diagnosis& diagnosis) {
-  const bool pipelined = diagnosis.setup.stages > 1;
-  if (diagnosis.split == SplitMethod::separate && pipelined) {
+  const bool pipelined = diagnosis.detail->setup.stages > 1;
+  if (diagnosis.detail->split == SplitMethod::separate && pipelined) {
     return "waits and the schedule's bubble apart: both recorded as wait or stall";
   }
-  if (diagnosis.split == SplitMethod::groups && pipelined) {
+  if (diagnosis.detail->split == SplitMethod::groups && pipelined) {
     return "waits between stages and the schedule's bubble apart: both in the groups' time";
   }
-  if (diagnosis.split == SplitMethod::pipeline_model) {
-    return diagnosis.waits_in == WaitsIn::stall
+  if (diagnosis.detail->split == SplitMethod::pipeline_model) {
+    return diagnosis.detail->waits_in == WaitsIn::stall
                ? "bubbles, waits, input and host time apart: all recorded as stall"
                : "bubbles, waits and transfer apart: all recorded as communication";
   }
-  if (diagnosis.split == SplitMethod::step_minimum) {
-    return diagnosis.waits_in == WaitsIn::stall
+  if (diagnosis.detail->split == SplitMethod::step_minimum) {
+    return diagnosis.detail->waits_in == WaitsIn::stall
                ? "waits, input and host time apart: all recorded as stall"
                : "whether one link is slow or all (no comm_by_group)";
   }
@@ -60,9 +64,9 @@ std::string measured_telemetry(const Diagnosis& diagnosis) {
   std::vector<std::string> of_all;
   std::vector<std::string> parts;
   for (std::size_t c = 0; c < kHealthChecks; ++c) {
-    const std::int64_t ranks = diagnosis.health.measured[c];
+    const std::int64_t ranks = diagnosis.detail->health.measured[c];
     if (ranks == 0) continue;
-    if (ranks >= diagnosis.setup.recorded_ranks) {
+    if (ranks >= diagnosis.detail->setup.recorded_ranks) {
       of_all.emplace_back(kCheckNames[c]);
     } else {
       parts.push_back(
@@ -76,7 +80,7 @@ std::string measured_telemetry(const Diagnosis& diagnosis) {
 }
 
 std::vector<std::string> missing_telemetry(const Diagnosis& diagnosis) {
-  const auto& measured = diagnosis.health.measured;
+  const auto& measured = diagnosis.detail->health.measured;
   const auto none = [&](HealthCheck check) {
     return measured[static_cast<std::size_t>(check)] == 0;
   };
@@ -100,8 +104,8 @@ std::string measured(const Diagnosis& diagnosis, const RunTimings& run) {
   if (!run.step.empty()) series.emplace_back("step");
   if (!run.forward.empty() && !run.backward.empty()) series.emplace_back("forward, backward");
   if (!run.comm_by_group.empty()) series.emplace_back("communication by group");
-  const std::size_t steps = diagnosis.steps_used.size();
-  const std::int64_t ranks = diagnosis.setup.recorded_ranks;
+  const std::size_t steps = diagnosis.detail->steps_used.size();
+  const std::int64_t ranks = diagnosis.detail->setup.recorded_ranks;
   const std::string text =
       fmt::format("{} of {} {}, {} {}", fmt::join(series, ", "), ranks,
                   ranks == 1 ? "rank" : "ranks", steps, steps == 1 ? "step" : "steps");
@@ -110,8 +114,8 @@ std::string measured(const Diagnosis& diagnosis, const RunTimings& run) {
 }
 
 std::string derived(const Diagnosis& diagnosis) {
-  const Setup& setup = diagnosis.setup;
-  std::vector<std::string> parts{split_phrase(diagnosis.split, diagnosis.waits_in)};
+  const Setup& setup = diagnosis.detail->setup;
+  std::vector<std::string> parts{split_phrase(diagnosis.detail->split, diagnosis.detail->waits_in)};
   if (setup.stages > 1 && setup.microbatches) {
     parts.push_back(fmt::format("bubble of {} stages, {} microbatches from the schedule",
                                 setup.stages, *setup.microbatches));
@@ -121,7 +125,7 @@ std::string derived(const Diagnosis& diagnosis) {
 }
 
 std::string assumed(const Diagnosis& diagnosis, const RunTimings& run) {
-  const Setup& setup = diagnosis.setup;
+  const Setup& setup = diagnosis.detail->setup;
   std::vector<std::string> parts;
   parts.emplace_back(setup.reference == Reference::median
                          ? "reference compute is the median rank's"
@@ -138,13 +142,13 @@ std::string assumed(const Diagnosis& diagnosis, const RunTimings& run) {
   }
   if (diagnosis.headline.mfu) {
     parts.push_back(fmt::format("target efficiency {} per GPU",
-                                format_percent(diagnosis.target_efficiency, 0)));
+                                format_percent(diagnosis.detail->target_efficiency, 0)));
   }
   return joined_clauses(parts);
 }
 
 std::string unseen(const Diagnosis& diagnosis, const RunTimings& run) {
-  const Setup& setup = diagnosis.setup;
+  const Setup& setup = diagnosis.detail->setup;
   std::vector<std::string> parts;
   if (setup.expected_ranks > setup.recorded_ranks) {
     parts.push_back(fmt::format("{} of {} ranks", setup.expected_ranks - setup.recorded_ranks,
@@ -155,7 +159,7 @@ std::string unseen(const Diagnosis& diagnosis, const RunTimings& run) {
                                   [](const RankInfo& rank) { return !rank.node.empty(); });
   std::vector<std::string> absent = missing_telemetry(diagnosis);
   // With telemetry beside the run, what is missing is missing there too.
-  const bool some = !diagnosis.health.ranks.empty();
+  const bool some = !diagnosis.detail->health.ranks.empty();
   if (some && !absent.empty()) {
     parts.push_back(fmt::format("{}: not measured", fmt::join(absent, ", ")));
     absent.clear();

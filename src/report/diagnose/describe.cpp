@@ -6,21 +6,31 @@
 #include <cmath>
 #include <utility>
 
+#include "base/time_scale.hpp"
+#include "compare/term_spread.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/setup.hpp"
+#include "flops/counted_work.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "mfu/version.hpp"
 #include "report/diagnose/certainty.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 #include "report/diagnose/health_wording.hpp"
+#include "report/diagnose/instrument.hpp"
 #include "report/diagnose/replay_wording.hpp"
 #include "report/diagnose/trace_wording.hpp"
 #include "report/diagnose/verdict_wording.hpp"
+#include "report/diagnose/worth_section.hpp"
 #include "report/diagnose/worth_wording.hpp"
 #include "report/measure/impossible.hpp"
+#include "report/measure/references.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {
 namespace {
-
-std::string tera(double flops) { return fmt::format("{:.10g}", flops / 1e12); }
 
 std::string title_of(const Setup& setup, const RunTimings& run) {
   std::string model = shortened(setup.model);
@@ -43,27 +53,12 @@ std::string title_of(const Setup& setup, const RunTimings& run) {
 }
 
 std::string steps_line_of(const Diagnosis& diagnosis) {
-  const std::vector<std::int64_t>& steps = diagnosis.steps_used;
+  const std::vector<std::int64_t>& steps = diagnosis.detail->steps_used;
   if (steps.empty()) return "no steps";
   if (steps.size() == 1) return fmt::format("step {}", steps.front());
-  const std::size_t warmup = diagnosis.warmup_steps.size();
+  const std::size_t warmup = diagnosis.detail->warmup_steps.size();
   return fmt::format("steps {}..{} ({}{})", steps.front(), steps.back(), steps.size(),
                      warmup > 0 ? fmt::format(" after {} of warm-up", warmup) : "");
-}
-
-std::string fingerprint_of(const Setup& setup) {
-  std::string clock = "none";
-  if (setup.peak_given) {
-    clock = "given-peak";
-  } else if (setup.peak_flops_per_gpu) {
-    clock = to_string(setup.clock.rule);
-    if (setup.clock_mhz) clock += fmt::format("@{:.6g}MHz", *setup.clock_mhz);
-  }
-  return fmt::format(
-      "convention={} peak={} precision={} clock={}",
-      setup.convention.empty() ? "unnamed" : setup.convention,
-      setup.peak_flops_per_gpu ? tera(*setup.peak_flops_per_gpu) + "T" : std::string("unknown"),
-      setup.precision.empty() ? "unnamed" : setup.precision, clock);
 }
 
 std::string mfu_missing_of(const Headline& headline) {
@@ -78,11 +73,6 @@ std::string mfu_missing_of(const Headline& headline) {
   }
   if (headline.missing_peak) return fmt::format("MFU needs {}", peak);
   return fmt::format("MFU needs {}", work);
-}
-
-std::string status_of(const Headline& headline) {
-  if (headline.mfu) return headline.impossible ? "impossible" : "ok";
-  return headline.missing_peak && !headline.missing_work ? "no-peak" : "no-model";
 }
 
 const Factor* find_factor(const std::vector<Factor>& factors, FactorId id) {
@@ -150,13 +140,15 @@ std::vector<PartId> blamed_parts(const Diagnosis& diagnosis) {
   std::vector<PartId> parts;
   if (verdict.family == Family::healthy || verdict.family == Family::inconclusive) return parts;
   if (verdict.family != Family::mixed) {
-    parts.push_back(part_of(verdict.family, verdict.facts, verdict.locality, has_mfu));
+    parts.push_back(
+        part_of(verdict.family, diagnosis.detail->verdict_facts, verdict.locality, has_mfu));
     return parts;
   }
   for (const Family family : verdict.families) {
     const Finding* finding = finding_for(diagnosis, family);
     parts.push_back(finding != nullptr ? part_of(family, finding->facts, finding->locality, has_mfu)
-                                       : part_of(family, verdict.facts, verdict.locality, has_mfu));
+                                       : part_of(family, diagnosis.detail->verdict_facts,
+                                                 verdict.locality, has_mfu));
   }
   return parts;
 }
@@ -183,9 +175,9 @@ std::vector<PartText> part_texts_of(const Diagnosis& diagnosis) {
 WordingContext context_for(const Diagnosis& diagnosis, Locality locality, Culprits culprits) {
   // The verdict line says where a rank is; the evidence need not say it again.
   if (locality == Locality::rank) culprits.nodes.clear();
-  return {subject_of(locality, culprits, diagnosis.setup.stages), locality,
-          diagnosis.setup.recorded_ranks, diagnosis.materiality,
-          diagnosis.communication_materiality};
+  return {subject_of(locality, culprits, diagnosis.detail->setup.stages), locality,
+          diagnosis.detail->setup.recorded_ranks, diagnosis.detail->materiality,
+          diagnosis.detail->communication_materiality};
 }
 
 std::vector<std::string> sentences(const std::vector<Fact>& facts, const WordingContext& context) {
@@ -276,15 +268,15 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
   const WordingContext context = context_for(diagnosis, verdict.locality, verdict.culprits);
   section.health = health_texts(diagnosis, context.subject);
   if (section.why.empty()) {
-    section.why = sentences(verdict.facts, context);
-    for (std::size_t i = 0; i < verdict.health.size(); ++i) {
-      if (verdict.health[i].stance == Stance::supports) {
+    section.why = sentences(diagnosis.detail->verdict_facts, context);
+    for (std::size_t i = 0; i < diagnosis.detail->verdict_health.size(); ++i) {
+      if (diagnosis.detail->verdict_health[i].stance == Stance::supports) {
         section.why.push_back(section.health.facts[i]);
       }
     }
   }
   if (verdict.family == Family::inconclusive) {
-    section.actions = deciding_measurements(verdict.facts);
+    section.actions = deciding_measurements(diagnosis.detail->verdict_facts);
     section.owner = "whoever records the run";
     section.recoverable_missing = "no verdict, so nothing to recover yet";
   } else if (verdict.family == Family::healthy) {
@@ -295,9 +287,11 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
     const Advice advice =
         advice_for(verdict.family, verdict.cause, verdict.locality, verdict.persistence,
                    doer_subject(verdict.locality, verdict.culprits),
-                   conditions_for(conditions, verdict.facts, verdict.health));
-    section.verify = verify_command(factor_aimed_at(part_of(
-        verdict.family, verdict.facts, verdict.locality, diagnosis.headline.mfu.has_value())));
+                   conditions_for(conditions, diagnosis.detail->verdict_facts,
+                                  diagnosis.detail->verdict_health));
+    section.verify = verify_command(
+        factor_aimed_at(part_of(verdict.family, diagnosis.detail->verdict_facts, verdict.locality,
+                                diagnosis.headline.mfu.has_value())));
     section.actions = advice.actions;
     section.owner = advice.owner;
     section.refuted_by = advice.refuted_by;
@@ -325,43 +319,34 @@ Diagnosis with_nodes(Diagnosis diagnosis, const RunTimings& run) {
     }
   };
   add_nodes(diagnosis.verdict.locality, diagnosis.verdict.culprits);
-  for (Finding& finding : diagnosis.findings) add_nodes(finding.locality, finding.culprits);
+  for (Finding& finding : diagnosis.detail->findings) add_nodes(finding.locality, finding.culprits);
   return diagnosis;
 }
 
 }  // namespace
 
-TimeScale time_scale(double seconds) noexcept {
-  const double size = std::fabs(seconds);
-  TimeScale scale;
-  if (!(size >= 1e-6)) {
-    scale = {1e-9, "ns", 0};
-  } else if (size < 1e-3) {
-    scale = {1e-6, "us", 0};
-  } else if (size < 1.0) {
-    scale = {1e-3, "ms", 0};
-  } else {
-    scale = {1.0, "s", 0};
-  }
-  const double value = size / scale.unit_seconds;
-  // 12.90, 810.0, 2.214: as many decimals as give four digits.
-  scale.decimals = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
-  return scale;
-}
-
-DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run, const WorthAsk& ask) {
+DiagnoseSection describe_diagnose(Diagnosis diagnosis, const RunTimings& run, const WorthAsk& ask) {
+  (void)detail_of(diagnosis);  // throws
   DiagnoseSection section;
   const Diagnosis d = with_nodes(diagnosis, run);
   section.diagnosis = std::move(diagnosis);
-  section.title = title_of(d.setup, run);
+  section.title = title_of(d.detail->setup, run);
   section.steps_line = steps_line_of(d);
   section.status = status_of(d.headline);
   section.impossible_because = explain_impossible(d);
   section.part_texts = part_texts_of(d);
-  section.fingerprint = fingerprint_of(d.setup);
+  section.fingerprint = fingerprint_of(d.detail->setup);
+  section.counts = counts_of(d.detail->setup);
+  if (const Boxed<CountedWork>& counted = d.detail->setup.counted) {
+    section.params = counted->params;
+    section.active_params = counted->active_params;
+    section.shape = counted->shape;
+    const std::optional<double>& mfu = d.headline.mfu;
+    if (mfu && counted->hardware_share) section.hfu = *mfu * *counted->hardware_share;
+  }
   section.mfu_missing = mfu_missing_of(d.headline);
   const Conditions conditions = conditions_of(d, run);
-  for (const Finding& finding : d.findings) {
+  for (const Finding& finding : d.detail->findings) {
     section.finding_texts.push_back(text_of(d, finding, conditions));
   }
   describe_verdict(section, d, conditions);
@@ -371,10 +356,19 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run, const Worth
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
   section.worth_table = describe_worth(d, ask);
-  section.spread = spread_of(section.diagnosis.terms);
+  section.spread = spread_of(section.diagnosis.detail->terms);
   section.trace = describe_trace(run);
   section.replay = describe_replay(run, section.diagnosis);
   return section;
+}
+
+Report describe(const Diagnosis& diagnosis, const RunTimings& run) {
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "diagnose";
+  report.diagnose = describe_diagnose(diagnosis, run);
+  report.diagnose->references = placed_among_references(*report.diagnose);
+  return report;
 }
 
 }  // namespace mfu

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "mfu/quantity.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu {
 namespace {
@@ -195,8 +198,8 @@ std::string clock_split(const Diagnosis& diagnosis) {
     return fmt::format(
         "{} of the peak's {}: x {:.3f}; kernels at that clock x {:.3f}; together x "
         "{:.3f}",
-        megahertz(diagnosis.health.clock_mhz.value_or(0.0)),
-        megahertz(diagnosis.setup.clock_mhz.value_or(0.0)), factor.parts[0].value,
+        megahertz(diagnosis.detail->health.clock_mhz.value_or(0.0)),
+        megahertz(diagnosis.detail->setup.clock_mhz.value_or(0.0)), factor.parts[0].value,
         factor.parts[1].value, factor.value);
   }
   return "";
@@ -260,7 +263,7 @@ HealthTexts health_texts(const Diagnosis& diagnosis, const Subject& subject) {
   const Verdict& verdict = diagnosis.verdict;
   const bool whole = verdict.locality == Locality::all;
   std::vector<std::string> as_it_should, not_measured;
-  for (const HealthFact& fact : verdict.health) {
+  for (const HealthFact& fact : diagnosis.detail->verdict_health) {
     texts.facts.push_back(health_sentence(fact, subject, whole));
     if (fact.stance == Stance::neutral) texts.checked.push_back(texts.facts.back());
     if (fact.stance == Stance::contradicts) as_it_should.push_back(check_name(fact.check));
@@ -273,7 +276,7 @@ HealthTexts health_texts(const Diagnosis& diagnosis, const Subject& subject) {
     texts.checked.push_back(fmt::format("not measured: {}", fmt::join(not_measured, ", ")));
   }
   texts.clock = clock_split(diagnosis);
-  for (const HealthRemark& remark : diagnosis.health.remarks) {
+  for (const HealthRemark& remark : diagnosis.detail->health.remarks) {
     const Subject whose{(remark.ranks.size() == 1 ? "rank " : "ranks ") + number_list(remark.ranks),
                         remark.ranks.size() > 1};
     std::string text = health_sentence(remark.fact, whose, false);
@@ -285,11 +288,12 @@ HealthTexts health_texts(const Diagnosis& diagnosis, const Subject& subject) {
     texts.remarks.push_back(std::move(text));
   }
   // Bursts are told with their finding; what the devices did in them is not.
-  const auto& modes = diagnosis.health.two_modes;
+  const auto& modes = diagnosis.detail->health.two_modes;
   const bool told =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& finding) {
-        return finding.material && finding.persistence == Persistence::bursts;
-      });
+      std::any_of(diagnosis.detail->findings.begin(), diagnosis.detail->findings.end(),
+                  [](const Finding& finding) {
+                    return finding.material && finding.persistence == Persistence::bursts;
+                  });
   if (modes && (!told || modes->fast_clock_mhz || modes->fast_power_w))
     texts.two_modes = two_modes_text(*modes);
   return texts;

@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "diagnose/devices/health_check.hpp"
 #include "mfu/report.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {

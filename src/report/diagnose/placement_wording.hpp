@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/worth/exchanges.hpp"
 #include "mfu/diagnose.hpp"
 
 namespace mfu {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mfu/quantity.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu {
 namespace {

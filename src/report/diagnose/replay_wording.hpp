@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "mfu/report.hpp"
+#include "report/diagnose/trace_section.hpp"
 
 namespace mfu {
 

@@ -11,6 +11,7 @@
 
 #include "mfu/quantity.hpp"
 #include "statistics/robust.hpp"
+#include "timings/trace.hpp"
 
 namespace mfu {
 

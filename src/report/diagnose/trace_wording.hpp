@@ -5,6 +5,7 @@
 
 #include "mfu/report.hpp"
 #include "mfu/timings.hpp"
+#include "report/diagnose/trace_section.hpp"
 
 namespace mfu {
 

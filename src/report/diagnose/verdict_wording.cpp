@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "base/time_scale.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/worth/fix_worth.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "report/wording.hpp"
@@ -29,8 +32,9 @@ std::string place_and_time(Family family, Cause cause, const Subject& subject,
 // Jitter is nobody's fault, and can cost more than a fault would have to.
 std::string jitter_price(const Diagnosis& diagnosis) {
   const double step = diagnosis.headline.step_seconds;
-  for (const Finding& finding : diagnosis.findings) {
-    if (finding.cause != Cause::jitter || finding.loss_seconds < diagnosis.materiality * step) {
+  for (const Finding& finding : diagnosis.detail->findings) {
+    if (finding.cause != Cause::jitter ||
+        finding.loss_seconds < diagnosis.detail->materiality * step) {
       continue;
     }
     return fmt::format(", jitter's {} apart", format_percent(finding.loss_seconds / step));
@@ -54,7 +58,8 @@ bool hides_behind(const Diagnosis& diagnosis, const Finding& finding, const Find
 
 // "rank 11 on node n01 ...: 195.2 ms a step; it computes 1.200 s, its peers 1.000 s"
 std::string also_line(const Diagnosis& diagnosis, const Finding& finding) {
-  const Subject subject = subject_of(finding.locality, finding.culprits, diagnosis.setup.stages);
+  const Subject subject =
+      subject_of(finding.locality, finding.culprits, diagnosis.detail->setup.stages);
   std::string text = place_and_time(finding.family, finding.cause, subject, when_of(finding)) +
                      fmt::format(": {} a step", format_seconds(finding.loss_seconds));
   const Finding* first = finding_for(diagnosis, finding.family);
@@ -77,7 +82,7 @@ std::string also_line(const Diagnosis& diagnosis, const Finding& finding) {
 }  // namespace
 
 const Finding* finding_for(const Diagnosis& diagnosis, Family family) {
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.detail->findings) {
     if (finding.family == family) return &finding;
   }
   return nullptr;
@@ -87,15 +92,16 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
   const Verdict& verdict = diagnosis.verdict;
   const std::string confidence = fmt::format("; confidence {:.2f}", verdict.confidence);
   const auto with_place = [&](const Finding& finding) {
-    return place_and_time(finding.family, finding.cause,
-                          subject_of(finding.locality, finding.culprits, diagnosis.setup.stages),
-                          when_of(finding));
+    return place_and_time(
+        finding.family, finding.cause,
+        subject_of(finding.locality, finding.culprits, diagnosis.detail->setup.stages),
+        when_of(finding));
   };
   switch (verdict.family) {
     case Family::healthy:
       return fmt::format("healthy: no loss above {} of the step ({} for steady transfer){}{}",
-                         format_percent(diagnosis.materiality, 0),
-                         format_percent(diagnosis.communication_materiality, 0),
+                         format_percent(diagnosis.detail->materiality, 0),
+                         format_percent(diagnosis.detail->communication_materiality, 0),
                          jitter_price(diagnosis), confidence);
     case Family::inconclusive: {
       std::string text = "inconclusive";
@@ -121,11 +127,12 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
   }
   const Finding* finding = finding_for(diagnosis, verdict.family);
   const bool gone = finding != nullptr && finding->gone_since_step;
-  return place_and_time(verdict.family, verdict.cause,
-                        subject_of(verdict.locality, verdict.culprits, diagnosis.setup.stages),
-                        gone ? when_of(*finding)
-                             : persistence_phrase(verdict.persistence, verdict.onset_step,
-                                                  verdict.period_steps)) +
+  return place_and_time(
+             verdict.family, verdict.cause,
+             subject_of(verdict.locality, verdict.culprits, diagnosis.detail->setup.stages),
+             gone ? when_of(*finding)
+                  : persistence_phrase(verdict.persistence, verdict.onset_step,
+                                       verdict.period_steps)) +
          confidence;
 }
 
@@ -133,11 +140,12 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
 // of them are mended.
 std::optional<double> with_hidden(const Diagnosis& diagnosis, const Finding& first) {
   const bool hides =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const Finding& other) {
-        return other.family == first.family && hides_behind(diagnosis, other, first);
-      });
-  if (!hides || !diagnosis.worth) return std::nullopt;
-  for (const FamilyWorth& entry : diagnosis.worth->alone) {
+      std::any_of(diagnosis.detail->findings.begin(), diagnosis.detail->findings.end(),
+                  [&](const Finding& other) {
+                    return other.family == first.family && hides_behind(diagnosis, other, first);
+                  });
+  if (!hides || !diagnosis.detail->worth) return std::nullopt;
+  for (const FamilyWorth& entry : diagnosis.detail->worth->alone) {
     if (entry.family == first.family) return entry.step_seconds;
   }
   return std::nullopt;
@@ -172,15 +180,15 @@ std::string worth_of(const Diagnosis& diagnosis) {
     text += fmt::format("; {} when what hides behind it is mended too", shown(*all));
   } else if (finding != nullptr && finding->gone_since_step) {
     text += fmt::format("; nothing is left of it since step {}", *finding->gone_since_step);
-  } else if (finding != nullptr && diagnosis.end_state) {
+  } else if (finding != nullptr && diagnosis.detail->end_state) {
     // Of the family: said where the verdict's is the only finding of it.
     const auto same =
-        std::count_if(diagnosis.findings.begin(), diagnosis.findings.end(),
+        std::count_if(diagnosis.detail->findings.begin(), diagnosis.detail->findings.end(),
                       [&](const Finding& other) { return other.family == finding->family; });
-    for (const FamilyWorth& entry : diagnosis.end_state->worth.alone) {
+    for (const FamilyWorth& entry : diagnosis.detail->end_state->worth.alone) {
       if (same != 1 || entry.family != finding->family) continue;
-      text += fmt::format("; from step {} on {} -> {}", diagnosis.end_state->first_step,
-                          shown(diagnosis.end_state->worth.chain.front().step_seconds),
+      text += fmt::format("; from step {} on {} -> {}", diagnosis.detail->end_state->first_step,
+                          shown(diagnosis.detail->end_state->worth.chain.front().step_seconds),
                           shown(entry.step_seconds));
     }
   }
@@ -195,10 +203,11 @@ std::vector<std::string> also_of(const Diagnosis& diagnosis) {
   const Verdict& verdict = diagnosis.verdict;
   std::vector<std::string> lines;
   if (verdict.family == Family::healthy || verdict.family == Family::inconclusive) return lines;
-  const double least = kLeastOfMaterial * diagnosis.materiality * diagnosis.headline.step_seconds;
+  const double least =
+      kLeastOfMaterial * diagnosis.detail->materiality * diagnosis.headline.step_seconds;
   std::size_t hidden = 0;
   double hidden_seconds = 0.0;
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.detail->findings) {
     // The first of a family is the one that the verdict is about.
     if (is_named(verdict, finding.family) && finding_for(diagnosis, finding.family) == &finding) {
       continue;

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/time_scale.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/worth/fix_worth.hpp"
 #include "mfu/quantity.hpp"
 #include "report/wording.hpp"
 
@@ -102,9 +106,10 @@ void add_end_state(const Diagnosis& diagnosis, WorthSection& section) {
       section.end_state->steps, section.end_state->steps == 1 ? "step" : "steps",
       section.end_state->first_step, format_seconds(section.basis.step_seconds),
       format_seconds(diagnosis.headline.step_seconds)));
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.detail->findings) {
     if (!finding.gone_since_step || !finding.material) continue;
-    const Subject subject = subject_of(finding.locality, finding.culprits, diagnosis.setup.stages);
+    const Subject subject =
+        subject_of(finding.locality, finding.culprits, diagnosis.detail->setup.stages);
     section.remarks.push_back(fmt::format(
         "{}{}{}: gone since step {}, nothing is left to save", family_name(finding.family),
         subject.name.empty() ? "" : ", ", subject.name, *finding.gone_since_step));
@@ -133,15 +138,16 @@ void add_remarks(const Diagnosis& diagnosis, const FixWorth& worth, WorthSection
 }  // namespace
 
 std::optional<WorthSection> describe_worth(const Diagnosis& diagnosis, const WorthAsk& ask) {
-  if (!diagnosis.worth) return std::nullopt;
+  if (!diagnosis.detail->worth) return std::nullopt;
   WorthSection section;
-  section.worth = *diagnosis.worth;
-  section.end_state = diagnosis.end_state;
-  const FixWorth& worth = diagnosis.end_state ? diagnosis.end_state->worth : *diagnosis.worth;
+  section.worth = *diagnosis.detail->worth;
+  section.end_state = diagnosis.detail->end_state;
+  const FixWorth& worth =
+      diagnosis.detail->end_state ? diagnosis.detail->end_state->worth : *diagnosis.detail->worth;
   const double actual = worth.chain.front().step_seconds;
-  section.basis = {diagnosis.setup.gpus,
-                   diagnosis.end_state ? actual : diagnosis.headline.step_seconds, ask.steps_left,
-                   ask.price_per_gpu_hour};
+  section.basis = {diagnosis.detail->setup.gpus,
+                   diagnosis.detail->end_state ? actual : diagnosis.headline.step_seconds,
+                   ask.steps_left, ask.price_per_gpu_hour};
   section.title = title_of(section.basis, section.end_state);
   const std::vector<FamilyWorth>& alone = worth.alone;
   const bool all =
@@ -164,8 +170,9 @@ std::optional<WorthSection> describe_worth(const Diagnosis& diagnosis, const Wor
   double before = actual;
   for (const ChainStep& step : worth.chain) {
     const bool first = step.stage == FixStage::actual;
-    table.row(stage_label(step.stage, diagnosis.target_efficiency), step.step_seconds, step.mfu,
-              first ? std::nullopt : std::optional(before - step.step_seconds), step.ratio);
+    table.row(stage_label(step.stage, diagnosis.detail->target_efficiency), step.step_seconds,
+              step.mfu, first ? std::nullopt : std::optional(before - step.step_seconds),
+              step.ratio);
     before = step.step_seconds;
   }
   add_end_state(diagnosis, section);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "mfu/report.hpp"
+#include "report/diagnose/worth_section.hpp"
 
 namespace mfu {
 

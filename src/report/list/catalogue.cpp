@@ -8,6 +8,7 @@
 #include "mfu/chip.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "report/list/list_section.hpp"
 #include "report/list/terms.hpp"
 #include "report/measure/calc_wording.hpp"
 

@@ -5,9 +5,15 @@
 #include <cmath>
 #include <utility>
 
+#include "compare/term_spread.hpp"
+#include "measure/detective.hpp"
+#include "measure/peaks.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "mfu/version.hpp"
+#include "report/measure/calc_section.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/measure/references.hpp"
 
 namespace mfu {
 namespace {
@@ -127,9 +133,7 @@ std::vector<Error> calc_problems(const Calculation& calculation) {
   for (const MissingInput missing : calculation.missing) {
     problems.push_back(missing_error(missing));
   }
-  for (const Disagreement& found : calculation.disagreements) {
-    problems.push_back(disagreement_error(found));
-  }
+  for (Error& problem : disagreement_errors(calculation)) problems.push_back(std::move(problem));
   return problems;
 }
 
@@ -202,6 +206,18 @@ CalcSection describe_rebase(const Rebase& rebase) {
         "the run was not on this chip or in this precision, or the printed figure counts too much");
   }
   return section;
+}
+
+Report describe(const Calculation& calculation) {
+  if (const std::vector<Error> problems = calc_problems(calculation); !problems.empty()) {
+    throw Error(problems.front());
+  }
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "calc";
+  report.calc = describe_calc(calculation);
+  report.calc->references = placed_among_references(*report.calc);
+  return report;
 }
 
 }  // namespace mfu

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "measure/disagreement.hpp"
 #include "mfu/quantity.hpp"
 
 namespace mfu {
@@ -133,6 +134,23 @@ std::string factor_text(WrongFactor factor, const CalcInput& input) {
       return "with selective recomputation (HFU)";
   }
   return "";
+}
+
+Error disagreement_error(const Disagreement& found) {
+  Place place;
+  place.what = std::string(option_of(found.left));
+  const double larger = std::max(found.left_value, found.right_value);
+  const double smaller = std::min(found.left_value, found.right_value);
+  const std::string apart = found.factor > 0 ? fmt::format("by a factor of {}", found.factor)
+                            : larger < 2 * smaller
+                                ? fmt::format("by {}", format_percent(larger / smaller - 1))
+                                : fmt::format("by a factor of {:.3g}", larger / smaller);
+  return Error(ErrorKind::usage,
+               fmt::format("{} says {}, {} {} {}: they disagree {}", option_of(found.left),
+                           value_text(found.left, found.left_value), options_text(found.from),
+                           found.from.size() == 1 ? "says" : "say",
+                           value_text(found.left, found.right_value), apart),
+               std::move(place), factor_hint(found));
 }
 
 }  // namespace
@@ -266,21 +284,13 @@ Error missing_error(MissingInput missing) {
                "--chip h100-sxm (with --precision bf16), or --peak 989.4T");
 }
 
-Error disagreement_error(const Disagreement& found) {
-  Place place;
-  place.what = std::string(option_of(found.left));
-  const double larger = std::max(found.left_value, found.right_value);
-  const double smaller = std::min(found.left_value, found.right_value);
-  const std::string apart = found.factor > 0 ? fmt::format("by a factor of {}", found.factor)
-                            : larger < 2 * smaller
-                                ? fmt::format("by {}", format_percent(larger / smaller - 1))
-                                : fmt::format("by a factor of {:.3g}", larger / smaller);
-  return Error(ErrorKind::usage,
-               fmt::format("{} says {}, {} {} {}: they disagree {}", option_of(found.left),
-                           value_text(found.left, found.left_value), options_text(found.from),
-                           found.from.size() == 1 ? "says" : "say",
-                           value_text(found.left, found.right_value), apart),
-               std::move(place), factor_hint(found));
+std::vector<Error> disagreement_errors(const Calculation& calculation) {
+  std::vector<Error> errors;
+  if (!calculation.disagreements) return errors;
+  for (const Disagreement& found : *calculation.disagreements) {
+    errors.push_back(disagreement_error(found));
+  }
+  return errors;
 }
 
 }  // namespace mfu

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/detective.hpp"
+#include "measure/peaks.hpp"
 #include "mfu/error.hpp"
 #include "mfu/measure.hpp"
 
@@ -20,6 +22,7 @@ namespace mfu {
 [[nodiscard]] std::string match_convention(const Match& match);
 [[nodiscard]] std::string match_changes(const Match& match, const Calculation& calculation);
 [[nodiscard]] Error missing_error(MissingInput missing);
-[[nodiscard]] Error disagreement_error(const Disagreement& found);
+// One for each pair of inputs that say different things.
+[[nodiscard]] std::vector<Error> disagreement_errors(const Calculation& calculation);
 
 }  // namespace mfu

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/switches.hpp"
 #include "measure/work_of.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/measure/flops_section.hpp"
 
 namespace mfu {
 namespace {

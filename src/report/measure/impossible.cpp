@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "chips/mixups.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/setup.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/quantity.hpp"
 
@@ -34,7 +36,7 @@ Precision precision_of(const Setup& setup) {
 
 std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
   std::vector<std::string> lines;
-  const Setup& setup = diagnosis.setup;
+  const Setup& setup = diagnosis.detail->setup;
   if (!diagnosis.headline.impossible || !diagnosis.headline.mfu) return lines;
   const double mfu = *diagnosis.headline.mfu;
   // What would still be over 1 explains nothing and is left out.

@@ -5,9 +5,16 @@
 #include <cmath>
 #include <utility>
 
+#include "base/time_scale.hpp"
+#include "compare/term_spread.hpp"
+#include "logs/training_log.hpp"
+#include "measure/detective.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "report/measure/calc_section.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/measure/log_section.hpp"
 
 namespace mfu {
 namespace {

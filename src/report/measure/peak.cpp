@@ -8,6 +8,7 @@
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/measure/peak_section.hpp"
 
 namespace mfu {
 namespace {

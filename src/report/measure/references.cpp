@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "diagnose/detail.hpp"
 #include "mfu/quantity.hpp"
 
 namespace mfu {
@@ -101,13 +102,13 @@ std::optional<ReferencesSection> placed_among_references(const DiagnoseSection& 
   const Convention* convention = nullptr;
   // The name alone: a count that was given may have had other switches.
   for (const Convention& one : conventions()) {
-    if (one.id == diagnosis.setup.convention) convention = &one;
+    if (one.id == diagnosis.detail->setup.convention) convention = &one;
   }
   std::optional<double> gpus;
-  if (diagnosis.setup.gpus > 0) gpus = static_cast<double>(diagnosis.setup.gpus);
+  if (diagnosis.detail->setup.gpus > 0) gpus = static_cast<double>(diagnosis.detail->setup.gpus);
   return section_of(*diagnosis.headline.mfu,
                     place_among(*diagnosis.headline.mfu, gpus, section.params,
-                                diagnosis.setup.chip_id, convention, {}));
+                                diagnosis.detail->setup.chip_id, convention, {}));
 }
 
 }  // namespace mfu

@@ -3,8 +3,12 @@
 
 #include <optional>
 
-#include "mfu/references.hpp"
+#include "measure/references.hpp"
 #include "mfu/report.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/calc_section.hpp"
+#include "report/measure/references_section.hpp"
 
 namespace mfu {
 

@@ -1,4 +1,6 @@
 // A plan in words: the answer, the work behind it, what is not determined, what does not hold.
+#include "mfu/plan.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,12 @@
 
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
+#include "mfu/version.hpp"
+#include "plan/parts.hpp"
+#include "plan/schedule.hpp"
+#include "report/measure/calc_section.hpp"
 #include "report/measure/calc_wording.hpp"
+#include "report/plan/plan_section.hpp"
 #include "report/plan/words.hpp"
 
 namespace mfu {
@@ -385,6 +392,25 @@ PlanSection describe_plan(PlanFindings findings) {
   add_unusual(f, section.advice);
   add_left_out(f, section.left_out);
   return section;
+}
+
+Report describe(const Plan& plan) {
+  if (const std::vector<Error> problems = plan_problems(plan, ""); !problems.empty()) {
+    throw Error(problems.front());
+  }
+  PlanFindings findings;
+  findings.plan = plan;
+  findings.active_params = plan.input.params;
+  if (plan.input.peak_flops) {
+    findings.peak.emplace();
+    findings.peak->flops = *plan.input.peak_flops;
+    findings.peak->given = true;
+  }
+  Report report;
+  report.tool_version = std::string(version());
+  report.command = "plan";
+  report.plan = describe_plan(std::move(findings));
+  return report;
 }
 
 }  // namespace mfu

@@ -6,6 +6,11 @@
 #include <utility>
 
 #include "mfu/quantity.hpp"
+#include "plan/batch.hpp"
+#include "plan/optimal.hpp"
+#include "plan/parts.hpp"
+#include "plan/schedule.hpp"
+#include "report/plan/plan_section.hpp"
 #include "report/plan/words.hpp"
 
 namespace mfu {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mfu/quantity.hpp"
+#include "plan/schedule.hpp"
 
 namespace mfu {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "mfu/plan_report.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace mfu {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "mfu/trace.hpp"
 #include "timings/builder.hpp"
+#include "timings/trace.hpp"
 #include "traces/collectives/collectives.hpp"
 #include "traces/split.hpp"
 

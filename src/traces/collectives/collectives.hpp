@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "mfu/trace.hpp"
+#include "timings/trace.hpp"
 #include "traces/rank_trace.hpp"
 
 namespace mfu::traces {

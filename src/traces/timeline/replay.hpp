@@ -6,7 +6,7 @@
 #include <span>
 
 #include "mfu/error.hpp"
-#include "mfu/trace.hpp"
+#include "timings/trace.hpp"
 #include "traces/timeline/groups.hpp"
 #include "traces/timeline/timeline.hpp"
 

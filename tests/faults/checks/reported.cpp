@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
 #include "mfu/diagnose.hpp"
 #include "statistics/robust.hpp"
 
@@ -152,7 +155,7 @@ TEST_CASE("D197: 4 ms for 228 bytes is arrival skew, not bandwidth", "[reported]
   const Diagnosis diagnosis = diagnose(run, DiagnoseOptions{}, notes);
   CHECK(diagnosis.verdict.family == Family::imbalance);
   CHECK(nobody(diagnosis.verdict.culprits));
-  for (const Finding& finding : diagnosis.findings) {
+  for (const Finding& finding : diagnosis.detail->findings) {
     if (finding.family == Family::communication) CHECK(finding.loss_seconds < 0.1e-3);
   }
 }

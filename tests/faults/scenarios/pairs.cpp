@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
 #include "faults/scoring/accuracy.hpp"
 
 namespace mfu::faults {

@@ -8,6 +8,9 @@
 #include <set>
 #include <string>
 
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
+
 namespace mfu::faults {
 
 namespace {
@@ -26,14 +29,14 @@ bool says_why(const Diagnosis& diagnosis) {
                                 FactKind::waits_unsplit, FactKind::slow_everywhere,
                                 FactKind::unexplained,   FactKind::overexplained,
                                 FactKind::not_judged,    FactKind::below_materiality};
-  const auto& facts = diagnosis.verdict.facts;
+  const auto& facts = diagnosis.detail->verdict_facts;
   return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
     return std::find(kReasons.begin(), kReasons.end(), fact.kind) != kReasons.end();
   });
 }
 
 bool prices_jitter(const Diagnosis& diagnosis) {
-  const auto& findings = diagnosis.findings;
+  const auto& findings = diagnosis.detail->findings;
   return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.cause == Cause::jitter && finding.loss_seconds > 0.0 && nobody(finding.culprits);
   });

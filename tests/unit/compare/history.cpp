@@ -1,5 +1,5 @@
 // What is usual in a history, and when it changed.
-#include "mfu/history.hpp"
+#include "compare/history.hpp"
 
 #include <cmath>
 #include <vector>

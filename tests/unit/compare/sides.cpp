@@ -4,8 +4,11 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
 #include "mfu/compare.hpp"
 #include "mfu/report.hpp"
+#include "report/compare/compare_section.hpp"
 
 namespace {
 
@@ -88,7 +91,7 @@ TEST_CASE("what is measured otherwise is refused, with each reason", "[compare]"
     CHECK(stands(c, obstacle));
   }
   CHECK(c.factors.empty());
-  const CompareSection section = describe_compare(c, before, after, "");
+  const CompareSection section = describe_compare(c, "");
   CHECK(compare_problems(section).size() == c.reasons.size());
   for (const std::string& text : section.reason_texts) CHECK_FALSE(text.empty());
 }
@@ -106,7 +109,7 @@ TEST_CASE("the work of a step is checked under one name, too", "[compare]") {
   // The tokens went through as fast as before.
   const Comparison again = restated(before, after);
   REQUIRE(again.comparable);
-  CHECK(again.restated == Restatement::tokens);
+  CHECK(again.detail->restated == Restatement::tokens);
   CHECK(again.log_ratio == Approx(0.0).margin(1e-12));
   CHECK(again.outcome == Outcome::no_change);
 }
@@ -134,11 +137,11 @@ TEST_CASE("another peak or another number of GPUs leaves FLOP/s of a GPU", "[com
   CHECK_FALSE(compare(before, after, {}).comparable);
   const Comparison c = restated(before, after);
   REQUIRE(c.comparable);
-  CHECK(c.restated == Restatement::flops);
+  CHECK(c.detail->restated == Restatement::flops);
   CHECK(c.log_ratio == Approx(std::log(1.25)));
   CHECK(*c.mfu_before == Approx(0.2));
   CHECK(*c.mfu_after == Approx(0.25));
-  CHECK_FALSE(c.per_gpu);
+  CHECK_FALSE(c.detail->per_gpu);
 }
 
 TEST_CASE("two conventions are counted anew under one", "[compare]") {
@@ -151,8 +154,8 @@ TEST_CASE("two conventions are counted anew under one", "[compare]") {
   *after.mfu *= 0.8;
   const Comparison c = restated(before, after);
   REQUIRE(c.comparable);
-  CHECK(c.restated == Restatement::counts);
-  CHECK(c.restated_convention == "palm");
+  CHECK(c.detail->restated == Restatement::counts);
+  CHECK(c.detail->restated_convention == "palm");
   CHECK(c.log_ratio == Approx(-std::log(0.9)));
   CHECK(*c.mfu_before == Approx(0.4));
 }
@@ -189,13 +192,13 @@ TEST_CASE("several differences have no single cause", "[compare]") {
   Side laid_out = before;
   laid_out.layout = {{"tp", 8}, {"dp", 8}};
   Comparison c = compare(laid_out, after, {});
-  CHECK(c.causes == std::vector<std::string>{"layout"});
-  CHECK(c.differences.size() == 2);
+  CHECK(c.detail->causes == std::vector<std::string>{"layout"});
+  CHECK(c.detail->differences.size() == 2);
   after.microbatches = 8;
   laid_out.microbatches = 4;
   c = compare(laid_out, after, {});
-  CHECK(c.causes.size() == 2);
-  const CompareSection section = describe_compare(c, laid_out, after, "");
+  CHECK(c.detail->causes.size() == 2);
+  const CompareSection section = describe_compare(c, "");
   CHECK(section.credit.find("cannot be credited") != std::string::npos);
   CHECK(compare(before, before, {}).causes.empty());
 }
@@ -211,8 +214,8 @@ TEST_CASE("replicas and batch that grow with the GPUs are one change", "[compare
   *after.flops_per_step *= 2;
   const Comparison c = restated(before, after);
   REQUIRE(c.comparable);
-  CHECK(c.causes == std::vector<std::string>{"scale"});
-  CHECK(c.per_gpu);
+  CHECK(c.detail->causes == std::vector<std::string>{"scale"});
+  CHECK(c.detail->per_gpu);
   CHECK(c.log_ratio == 0.0);
 }
 
@@ -261,7 +264,7 @@ TEST_CASE("figures that agree against two peaks are not one measurement", "[comp
   *after.tokens_per_second_per_gpu *= 2;
   const Comparison c = restated(before, after);
   REQUIRE(c.comparable);
-  CHECK_FALSE(c.same_data);
+  CHECK_FALSE(c.detail->same_data);
   CHECK(c.log_ratio == Approx(std::log(2.0)));
   CHECK(c.outcome == Outcome::unknown);
 }

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "compare/comparison.hpp"
+#include "compare/side.hpp"
 #include "mfu/compare.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/robust.hpp"

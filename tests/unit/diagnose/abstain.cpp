@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "faults/job/reshape.hpp"
 #include "faults/job/spec.hpp"
 #include "faults/scenarios/scenario.hpp"
@@ -26,7 +28,7 @@ Diagnosis diagnosed(const RunTimings& run) {
 }
 
 bool says(const Diagnosis& diagnosis, FactKind kind) {
-  const auto& facts = diagnosis.verdict.facts;
+  const auto& facts = diagnosis.detail->verdict_facts;
   return std::any_of(facts.begin(), facts.end(), [&](const Fact& f) { return f.kind == kind; });
 }
 

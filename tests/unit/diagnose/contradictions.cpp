@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "diagnose/fit/schedule.hpp"
 #include "faults/job/spec.hpp"
 #include "faults/scenarios/scenario.hpp"
@@ -19,7 +21,7 @@ Diagnosis diagnosed(const RunTimings& run, Notes& notes) {
 }
 
 bool says(const Diagnosis& diagnosis, FactKind kind) {
-  const auto& facts = diagnosis.verdict.facts;
+  const auto& facts = diagnosis.detail->verdict_facts;
   return std::any_of(facts.begin(), facts.end(), [&](const Fact& f) { return f.kind == kind; });
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
 #include "mfu/diagnose.hpp"
 
 using namespace mfu;
@@ -54,7 +55,7 @@ Diagnosis diagnosed(const RunTimings& run) {
 }
 
 const HealthFact& fact_of(const Diagnosis& diagnosis, HealthCheck check) {
-  const auto& facts = diagnosis.verdict.health;
+  const auto& facts = diagnosis.detail->verdict_health;
   const auto found = std::find_if(facts.begin(), facts.end(),
                                   [check](const HealthFact& fact) { return fact.check == check; });
   REQUIRE(found != facts.end());
@@ -68,8 +69,8 @@ TEST_CASE("evidence for, against, and none", "[health]") {
   const Diagnosis plain = diagnosed(run);
   REQUIRE(plain.verdict.family == Family::straggler);
   CHECK(plain.verdict.cause == Cause::none);
-  CHECK(plain.verdict.health.size() == kHealthChecks);
-  for (const HealthFact& fact : plain.verdict.health) {
+  CHECK(plain.detail->verdict_health.size() == kHealthChecks);
+  for (const HealthFact& fact : plain.detail->verdict_health) {
     CHECK(fact.stance == (fact.check == HealthCheck::memory_temperature ? Stance::not_measured
                                                                         : Stance::contradicts));
   }
@@ -143,7 +144,7 @@ TEST_CASE("what peers share that are not slow explains nothing", "[health]") {
     change(*run.ranks[5].device);
     change(*run.ranks[2].device);
     const Diagnosis diagnosis = diagnosed(run);
-    const auto& facts = diagnosis.verdict.health;
+    const auto& facts = diagnosis.detail->verdict_health;
     CHECK(std::any_of(facts.begin(), facts.end(),
                       [](const HealthFact& fact) { return fact.alike_peers == 1; }));
     return diagnosis.verdict.cause;
@@ -199,7 +200,7 @@ TEST_CASE("another chip than its peers", "[health]") {
   run.ranks[5].device->name = "NVIDIA A100-SXM4-80GB";
   const Diagnosis diagnosis = diagnosed(run);
   CHECK(diagnosis.verdict.cause == Cause::hardware);
-  const auto& facts = diagnosis.verdict.facts;
+  const auto& facts = diagnosis.detail->verdict_facts;
   CHECK(std::any_of(facts.begin(), facts.end(),
                     [](const Fact& fact) { return fact.kind == FactKind::other_chip; }));
   // Devices that nobody asked are no chip of their own.
@@ -220,7 +221,7 @@ TEST_CASE("telemetry makes no verdict", "[health]") {
   RunTimings run = run_with(1.0);
   const Diagnosis before = diagnosed(run);
   REQUIRE(before.verdict.family == Family::healthy);
-  CHECK(before.health.remarks.empty());
+  CHECK(before.detail->health.remarks.empty());
   DeviceHealth& device = *run.ranks[5].device;
   device.sm_clock_mhz = 700;
   device.reasons = {{ThrottleReason::hw_thermal, 1.0, {}}};
@@ -231,8 +232,8 @@ TEST_CASE("telemetry makes no verdict", "[health]") {
   CHECK(after.verdict.culprits.ranks.empty());
   CHECK(after.headline.step_seconds == before.headline.step_seconds);
   CHECK(after.verdict.confidence == before.verdict.confidence);
-  REQUIRE(after.health.remarks.size() == 4);
-  for (const HealthRemark& remark : after.health.remarks) {
+  REQUIRE(after.detail->health.remarks.size() == 4);
+  for (const HealthRemark& remark : after.detail->health.remarks) {
     CHECK(remark.ranks == std::vector<std::int64_t>{5});
   }
 }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
 #include "mfu/diagnose.hpp"
 
 using namespace mfu;
@@ -65,18 +66,18 @@ TEST_CASE("a place that hides behind a slower one is not what the verdict promis
   CHECK(diagnosis.verdict.culprits.ranks == std::vector<std::int64_t>{5});
   REQUIRE(diagnosis.verdict.recoverable);
   CHECK(diagnosis.verdict.recoverable->step_seconds == Approx(1.34).epsilon(0.01));
-  REQUIRE(diagnosis.findings.size() >= 2);
-  CHECK(diagnosis.findings[0].culprits.ranks == std::vector<std::int64_t>{5});
-  CHECK(diagnosis.findings[1].culprits.ranks == std::vector<std::int64_t>{2});
-  CHECK(diagnosis.findings[1].loss_seconds > diagnosis.findings[0].loss_seconds);
+  REQUIRE(diagnosis.detail->findings.size() >= 2);
+  CHECK(diagnosis.detail->findings[0].culprits.ranks == std::vector<std::int64_t>{5});
+  CHECK(diagnosis.detail->findings[1].culprits.ranks == std::vector<std::int64_t>{2});
+  CHECK(diagnosis.detail->findings[1].loss_seconds > diagnosis.detail->findings[0].loss_seconds);
 
   // As long as each other: neither is worth anything alone, and both are told.
   const Diagnosis equal = diagnosed(of_rank(5, 0.3), of_rank(2, 0.3));
   CHECK(equal.verdict.culprits.ranks == std::vector<std::int64_t>{5});
   CHECK(equal.verdict.recoverable->step_seconds == Approx(1.34).epsilon(0.01));
-  REQUIRE(equal.findings.size() >= 2);
-  CHECK(equal.findings[0].material);
-  CHECK(equal.findings[1].culprits.ranks == std::vector<std::int64_t>{2});
+  REQUIRE(equal.detail->findings.size() >= 2);
+  CHECK(equal.detail->findings[0].material);
+  CHECK(equal.detail->findings[1].culprits.ranks == std::vector<std::int64_t>{2});
 
   // The longer one was found last.
   const Diagnosis stall = diagnosed(of_rank(5, 0.2), of_rank(2, 0.4));
@@ -115,9 +116,9 @@ TEST_CASE("places that were slow in turn are told apart, and the last one is the
   CHECK(diagnosis.verdict.family == Family::straggler);
   CHECK(diagnosis.verdict.culprits.ranks == std::vector<std::int64_t>{9});
   CHECK(diagnosis.verdict.onset_step == 130);
-  REQUIRE(diagnosis.findings.size() >= 2);
-  CHECK(diagnosis.findings[1].culprits.ranks == std::vector<std::int64_t>{3});
-  CHECK(diagnosis.findings[1].gone_since_step == 130);
+  REQUIRE(diagnosis.detail->findings.size() >= 2);
+  CHECK(diagnosis.detail->findings[1].culprits.ranks == std::vector<std::int64_t>{3});
+  CHECK(diagnosis.detail->findings[1].gone_since_step == 130);
   // Slow at the same time they are one finding.
   const Diagnosis together = diagnosed(
       [](std::size_t s, std::size_t r) { return (r == 3 || r == 9) && s >= 30 ? 0.4 : 0.0; });

@@ -3,7 +3,10 @@
 #include <functional>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "mfu/diagnose.hpp"
+#include "timings/device_health.hpp"
 
 using namespace mfu;
 
@@ -70,7 +73,7 @@ Diagnosis diagnosed(const RunTimings& run) {
 }
 
 const Fact* fact_of(const Diagnosis& diagnosis, FactKind kind) {
-  const auto& facts = diagnosis.verdict.facts;
+  const auto& facts = diagnosis.detail->verdict_facts;
   const auto found =
       std::find_if(facts.begin(), facts.end(), [&](const Fact& f) { return f.kind == kind; });
   return found == facts.end() ? nullptr : &*found;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "logs/registry.hpp"
+#include "logs/training_log.hpp"
 #include "mfu/error.hpp"
-#include "mfu/training_log.hpp"
 
 struct ReadLog {
   mfu::TrainingLog log;

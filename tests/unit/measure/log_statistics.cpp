@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "mfu/log_summary.hpp"
+#include "logs/training_log.hpp"
+#include "measure/log_summary.hpp"
 #include "statistics/robust.hpp"
 
 using namespace mfu;

@@ -1,4 +1,6 @@
 // Critical batch: the laws, the trade of steps for tokens, the limit of data parallelism.
+#include "plan/batch.hpp"
+
 #include <cmath>
 
 #include "catch.hpp"

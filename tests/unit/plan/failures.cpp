@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "mfu/plan.hpp"
+#include "plan/parts.hpp"
 
 namespace {
 

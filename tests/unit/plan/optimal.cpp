@@ -1,4 +1,6 @@
 // Chinchilla's rule and fits, and where a model stands.
+#include "plan/optimal.hpp"
+
 #include <cmath>
 
 #include "catch.hpp"

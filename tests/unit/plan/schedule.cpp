@@ -1,4 +1,6 @@
 // Learning-rate schedules: corners, means, points; published peak rates.
+#include "plan/schedule.hpp"
+
 #include <cmath>
 
 #include "catch.hpp"

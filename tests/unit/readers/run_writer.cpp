@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "readers/run/writer.hpp"
+#include "timings/trace.hpp"
 #include "traces/collectives/across.hpp"
 #include "unit/readers/reading.hpp"
 #include "unit/traces/made_traces.hpp"

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "mfu/telemetry.hpp"
+#include "readers/telemetry/telemetry.hpp"
 #include "unit/base/temp_file.hpp"
 
 using namespace mfu;

@@ -1,5 +1,5 @@
 // Telemetry of every format in one model of devices.
-#include "mfu/telemetry.hpp"
+#include "readers/telemetry/telemetry.hpp"
 
 #include <string>
 #include <vector>

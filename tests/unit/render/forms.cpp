@@ -4,6 +4,8 @@
 
 #include "catch.hpp"
 #include "mfu/render.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/calc_section.hpp"
 
 using namespace mfu;
 

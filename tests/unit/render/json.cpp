@@ -3,6 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
 #include "mfu/render.hpp"
 #include "unit/report/example.hpp"
 
@@ -101,7 +102,7 @@ TEST_CASE("NaN is never printed") {
 
 TEST_CASE("names that are not UTF-8 do not break the object") {
   Diagnosis diagnosis = example::stalled_by_input();
-  diagnosis.setup.model = "caf\xe9 \x1b";
+  diagnosis.detail->setup.model = "caf\xe9 \x1b";
   diagnosis.verdict.culprits.nodes = {"\xff"};
   CHECK_NOTHROW(Json::parse(json_of(example::report_on(diagnosis))));
 }

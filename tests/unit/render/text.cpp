@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "mfu/render.hpp"
 #include "render/columns.hpp"
 #include "render/shown_sums.hpp"
@@ -93,13 +95,14 @@ TEST_CASE("without an MFU the screen says parallel efficiency and what is missin
 
 TEST_CASE("names from a file neither widen the screen nor move the cursor") {
   Diagnosis diagnosis = example::stalled_by_input();
-  diagnosis.setup.model = std::string(500, 'm') + "\x1b[2J\r\n";
+  diagnosis.detail->setup.model = std::string(500, 'm') + "\x1b[2J\r\n";
   diagnosis.verdict.locality = Locality::node;
   diagnosis.verdict.culprits.nodes = {std::string(300, 'n'), "\xff\xfe",
                                       "\xE2\x80\xAE"
                                       "bidi"};
-  diagnosis.verdict.facts.push_back({FactKind::link_excess, 1, 0.5, 0, 0, std::string(900, 'g')});
-  diagnosis.verdict.facts.push_back({FactKind::coincides, 0, 0, 1, 0, "a\nb"});
+  diagnosis.detail->verdict_facts.push_back(
+      {FactKind::link_excess, 1, 0.5, 0, 0, std::string(900, 'g')});
+  diagnosis.detail->verdict_facts.push_back({FactKind::coincides, 0, 0, 1, 0, "a\nb"});
   const std::string text = text_of(example::report_on(diagnosis));
   check_columns(text);
   CHECK(text.find('\x1b') == std::string::npos);

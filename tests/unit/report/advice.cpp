@@ -4,9 +4,15 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "compare/comparison.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/worth/exchanges.hpp"
 #include "mfu/compare.hpp"
 #include "mfu/report.hpp"
 #include "report/conditions.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 #include "report/wording.hpp"
 #include "unit/report/example.hpp"
 
@@ -117,10 +123,11 @@ TEST_CASE("full recomputation is named where kernels are slow") {
 
 TEST_CASE("only checks that neither the run nor the files beside it hold are asked for") {
   Diagnosis diagnosis = example::stalled_by_input();
-  auto& measured = diagnosis.health.measured;
-  measured[static_cast<std::size_t>(HealthCheck::temperature)] = diagnosis.setup.recorded_ranks;
-  measured[static_cast<std::size_t>(HealthCheck::clock)] = diagnosis.setup.recorded_ranks;
-  measured[static_cast<std::size_t>(HealthCheck::ecc)] = diagnosis.setup.recorded_ranks - 1;
+  auto& measured = diagnosis.detail->health.measured;
+  measured[static_cast<std::size_t>(HealthCheck::temperature)] =
+      diagnosis.detail->setup.recorded_ranks;
+  measured[static_cast<std::size_t>(HealthCheck::clock)] = diagnosis.detail->setup.recorded_ranks;
+  measured[static_cast<std::size_t>(HealthCheck::ecc)] = diagnosis.detail->setup.recorded_ranks - 1;
   const Conditions conditions = conditions_of(diagnosis, example::bare_run());
   CHECK(conditions.unmeasured == std::vector<std::string>{"power cap", "ECC", "Xid"});
   CHECK(has(told(Family::straggler, Cause::none, conditions, Locality::rank),
@@ -167,8 +174,8 @@ TEST_CASE("where ranks lie is advice for transfer alone") {
   CHECK(has(told(Family::straggler, Cause::none, conditions, Locality::rank), "cross nodes"));
   Diagnosis diagnosis = example::stalled_by_input();
   CHECK_FALSE(conditions_of(diagnosis, example::bare_run()).communication_heavy);
-  diagnosis.findings[1].family = Family::communication;
-  diagnosis.findings[1].material = true;
+  diagnosis.detail->findings[1].family = Family::communication;
+  diagnosis.detail->findings[1].material = true;
   CHECK(conditions_of(diagnosis, example::bare_run()).communication_heavy);
 }
 
@@ -215,14 +222,15 @@ TEST_CASE("groups that cross needlessly are named in the advice, with the exchan
 }
 
 TEST_CASE("after a fix there is a command that tells whether the factor moved") {
-  const DiagnoseSection section = describe(example::stalled_by_input(), example::bare_run());
+  const DiagnoseSection section =
+      describe_diagnose(example::stalled_by_input(), example::bare_run());
   CHECK(section.verify == "mfu compare before.json after.json --expect own_stall");
   REQUIRE(section.finding_texts.size() == 2);
   CHECK(section.finding_texts[1].verify == "mfu compare before.json after.json --expect balance");
   Diagnosis healthy = example::stalled_by_input();
   healthy.verdict = {};
   healthy.verdict.family = Family::healthy;
-  CHECK(describe(healthy, example::bare_run()).verify.empty());
+  CHECK(describe_diagnose(healthy, example::bare_run()).verify.empty());
 }
 
 TEST_CASE("what the command expects is what compare accepts, and its advice aims at it") {
@@ -252,11 +260,11 @@ TEST_CASE("what the command expects is what compare accepts, and its advice aims
       Diagnosis diagnosis = example::stalled_by_input();
       diagnosis.verdict.family = c.family;
       diagnosis.verdict.locality = locality;
-      diagnosis.verdict.facts.clear();
-      diagnosis.findings.front().family = c.family;
-      diagnosis.findings.front().locality = locality;
-      diagnosis.findings.front().facts.clear();
-      const DiagnoseSection section = describe(diagnosis, example::bare_run());
+      diagnosis.detail->verdict_facts.clear();
+      diagnosis.detail->findings.front().family = c.family;
+      diagnosis.detail->findings.front().locality = locality;
+      diagnosis.detail->findings.front().facts.clear();
+      const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
       CHECK(expected_by(section.verify) == c.factor);
       CHECK(expected_by(section.finding_texts.front().verify) == c.factor);
     }
@@ -264,6 +272,6 @@ TEST_CASE("what the command expects is what compare accepts, and its advice aims
   for (const Family family : {Family::healthy, Family::mixed, Family::inconclusive}) {
     Diagnosis diagnosis = example::stalled_by_input();
     diagnosis.verdict.family = family;
-    CHECK(describe(diagnosis, example::bare_run()).verify.empty());
+    CHECK(describe_diagnose(diagnosis, example::bare_run()).verify.empty());
   }
 }

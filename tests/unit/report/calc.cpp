@@ -4,9 +4,13 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "measure/detective.hpp"
 #include "mfu/measure.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
+#include "render/rows.hpp"
+#include "report/list/list_section.hpp"
+#include "report/measure/calc_section.hpp"
 
 namespace {
 

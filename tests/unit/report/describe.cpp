@@ -1,15 +1,20 @@
 #include <cmath>
 #include <string>
 
+#include "base/time_scale.hpp"
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "mfu/report.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 #include "report/wording.hpp"
 #include "unit/report/example.hpp"
 
 using namespace mfu;
 
 TEST_CASE("a verdict is said with place, time and confidence") {
-  const DiagnoseSection section = describe(example::stalled_by_input(), example::bare_run());
+  const DiagnoseSection section =
+      describe_diagnose(example::stalled_by_input(), example::bare_run());
   CHECK(section.verdict_line == "stall (input), all ranks, steady; confidence 0.98");
   REQUIRE(section.why.size() == 1);
   CHECK(section.why[0] == "all 64 ranks stop together, in 471 of 480 steps (2.700 s to 3.300 s)");
@@ -25,7 +30,7 @@ TEST_CASE("a verdict is said with place, time and confidence") {
 }
 
 TEST_CASE("without work and peak it says what is missing") {
-  const DiagnoseSection section = describe(example::without_mfu(), example::bare_run());
+  const DiagnoseSection section = describe_diagnose(example::without_mfu(), example::bare_run());
   CHECK_THAT(section.mfu_missing, contains("workload.flops_per_step"));
   CHECK_THAT(section.mfu_missing, contains("hardware.chip"));
   CHECK_THAT(section.worth, starts_with("23.1 % of the step, 12.90 -> 9.92 s"));
@@ -34,7 +39,7 @@ TEST_CASE("without work and peak it says what is missing") {
 
 TEST_CASE("the factors of the rows multiply to the MFU, and the blamed row is marked") {
   for (const Diagnosis& diagnosis : {example::stalled_by_input(), example::without_mfu()}) {
-    const DiagnoseSection section = describe(diagnosis, example::bare_run());
+    const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
     REQUIRE(section.part_texts.size() == diagnosis.parts.size());
     double product = 1.0;
     int blamed = 0;
@@ -56,8 +61,8 @@ TEST_CASE("healthy names nobody") {
   diagnosis.verdict = {};
   diagnosis.verdict.family = Family::healthy;
   diagnosis.verdict.confidence = 0.97;
-  diagnosis.verdict.facts = {{FactKind::below_materiality, 0.3, 0.023, 0, 0, ""}};
-  const DiagnoseSection section = describe(diagnosis, example::bare_run());
+  diagnosis.detail->verdict_facts = {{FactKind::below_materiality, 0.3, 0.023, 0, 0, ""}};
+  const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
   CHECK(section.verdict_line ==
         "healthy: no loss above 5 % of the step (15 % for steady transfer); confidence 0.97");
   CHECK(section.owner.empty());
@@ -70,9 +75,9 @@ TEST_CASE("inconclusive says which measurement decides") {
   Diagnosis diagnosis = example::stalled_by_input();
   diagnosis.verdict = {};
   diagnosis.verdict.families = {Family::straggler, Family::communication};
-  diagnosis.verdict.facts = {{FactKind::slow_everywhere, 0, 0, 0, 0, ""},
-                             {FactKind::few_steps, 0, 0, 5, 8, ""}};
-  const DiagnoseSection section = describe(diagnosis, example::bare_run());
+  diagnosis.detail->verdict_facts = {{FactKind::slow_everywhere, 0, 0, 0, 0, ""},
+                                     {FactKind::few_steps, 0, 0, 5, 8, ""}};
+  const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
   CHECK(section.verdict_line == "inconclusive: straggler or communication");
   REQUIRE(section.actions.size() == 2);
   CHECK_THAT(section.actions[0], contains("comm_by_group"));
@@ -84,7 +89,7 @@ TEST_CASE("mixed says both families with their places, evidence and owners") {
   Diagnosis diagnosis = example::stalled_by_input();
   diagnosis.verdict.family = Family::mixed;
   diagnosis.verdict.families = {Family::stall, Family::straggler};
-  const DiagnoseSection section = describe(diagnosis, example::bare_run());
+  const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
   CHECK(section.verdict_line ==
         "mixed: stall (input), all ranks, steady; and straggler, rank 13 on node n1, steady; "
         "confidence 0.98");
@@ -94,7 +99,7 @@ TEST_CASE("mixed says both families with their places, evidence and owners") {
 
 TEST_CASE("every further culprit of the verdict's family stands on the screen, with its number") {
   Diagnosis diagnosis = example::stalled_by_input();
-  diagnosis.findings.clear();
+  diagnosis.detail->findings.clear();
   const auto add = [&](std::int64_t rank, double loss, bool material) {
     Finding finding;
     finding.family = Family::straggler;
@@ -104,7 +109,7 @@ TEST_CASE("every further culprit of the verdict's family stands on the screen, w
     finding.loss_seconds = loss;
     finding.material = material;
     finding.facts = {{FactKind::compute_excess, 7.0, 6.0, 40, 40, ""}};
-    diagnosis.findings.push_back(finding);
+    diagnosis.detail->findings.push_back(finding);
   };
   add(3, 2.0, true);
   add(11, 1.0, true);
@@ -114,32 +119,32 @@ TEST_CASE("every further culprit of the verdict's family stands on the screen, w
   diagnosis.verdict.family = Family::straggler;
   diagnosis.verdict.locality = Locality::rank;
   diagnosis.verdict.culprits.ranks = {3};
-  std::vector<std::string> also = describe(diagnosis, example::bare_run()).also;
+  std::vector<std::string> also = describe_diagnose(diagnosis, example::bare_run()).also;
   REQUIRE(also.size() == 2);
   CHECK(also[0] ==
         "straggler, rank 11, steady: 1.000 s a step; it computes 7.000 s, its peers 6.000 s");
   CHECK_THAT(also[1], starts_with("straggler, rank 14, steady: 200.0 ms a step"));
   for (std::int64_t rank = 20; rank < 28; ++rank) add(rank, 0.7, true);
-  also = describe(diagnosis, example::bare_run()).also;
+  also = describe_diagnose(diagnosis, example::bare_run()).also;
   REQUIRE(also.size() == 7);
   CHECK(also.back() == "and 4 more: 2.800 s a step together");
   // Mixed: the further places of both families.
   diagnosis.verdict.family = Family::mixed;
   diagnosis.verdict.families = {Family::straggler, Family::stall};
-  CHECK(describe(diagnosis, example::bare_run()).also.size() == 7);
+  CHECK(describe_diagnose(diagnosis, example::bare_run()).also.size() == 7);
 }
 
 TEST_CASE("an MFU over 1 is explained, likeliest first") {
   Diagnosis diagnosis = example::stalled_by_input();
   diagnosis.headline.mfu = 1.4;
   diagnosis.headline.impossible = true;
-  const DiagnoseSection section = describe(diagnosis, example::bare_run());
+  const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
   CHECK(section.status == "impossible");
   REQUIRE(section.impossible_because.size() >= 3);
   CHECK_THAT(section.impossible_because[0], contains("128 GPUs would give 70.0 %"));
   for (const double mfu : {1.0001, 3.0, 1e5, 1e300, HUGE_VAL}) {
     diagnosis.headline.mfu = mfu;
-    CHECK_FALSE(describe(diagnosis, example::bare_run()).impossible_because.empty());
+    CHECK_FALSE(describe_diagnose(diagnosis, example::bare_run()).impossible_because.empty());
   }
 }
 

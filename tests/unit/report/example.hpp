@@ -1,26 +1,30 @@
 // A hand-made diagnosis: the numbers of a 64-GPU job that waits for its input.
 #pragma once
 
+#include "diagnose/detail.hpp"
+#include "diagnose/evidence.hpp"
 #include "mfu/diagnose.hpp"
 #include "mfu/report.hpp"
 #include "mfu/timings.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 
 namespace mfu::example {
 
 // T = 12.90 s; model math, kernels, balance, stall, transfer, dependency in that order.
 inline Diagnosis stalled_by_input() {
   Diagnosis d;
-  d.setup.model = "llama-3.1-8b";
-  d.setup.chip_id = "h100-sxm5-80gb";
-  d.setup.chip_name = "H100 SXM";
-  d.setup.gpus = 64;
-  d.setup.recorded_ranks = 64;
-  d.setup.expected_ranks = 64;
-  d.setup.precision = "bf16";
-  d.setup.peak_flops_per_gpu = 989.4e12;
-  d.setup.clock_mhz = 1830.0;
-  d.setup.convention = "palm";
-  d.setup.tokens_per_step = 4194304.0;
+  d.detail.emplace();
+  d.detail->setup.model = "llama-3.1-8b";
+  d.detail->setup.chip_id = "h100-sxm5-80gb";
+  d.detail->setup.chip_name = "H100 SXM";
+  d.detail->setup.gpus = 64;
+  d.detail->setup.recorded_ranks = 64;
+  d.detail->setup.expected_ranks = 64;
+  d.detail->setup.precision = "bf16";
+  d.detail->setup.peak_flops_per_gpu = 989.4e12;
+  d.detail->setup.clock_mhz = 1830.0;
+  d.detail->setup.convention = "palm";
+  d.detail->setup.tokens_per_step = 4194304.0;
 
   const double step = 12.9;
   const double seconds[] = {4.0472, 2.2913, 1.4041, 2.9771, 1.3502, 0.4001, 0.43};
@@ -69,7 +73,7 @@ inline Diagnosis stalled_by_input() {
   slow.loss_seconds = 0.9;
   slow.material = true;
   slow.facts = {{FactKind::compute_excess, 5.1, 4.2, 470, 480, ""}};
-  d.findings = {stall, slow};
+  d.detail->findings = {stall, slow};
 
   d.verdict.family = Family::stall;
   d.verdict.locality = Locality::all;
@@ -77,19 +81,19 @@ inline Diagnosis stalled_by_input() {
   d.verdict.cause = Cause::input;
   d.verdict.confidence = 0.98;
   d.verdict.recoverable = Recoverable{9.92, {9.8, 10.1}, 0.408};
-  d.verdict.facts = stall.facts;
-  for (int s = 21; s <= 500; ++s) d.steps_used.push_back(s);
-  d.warmup_steps = {19, 20};
+  d.detail->verdict_facts = stall.facts;
+  for (int s = 21; s <= 500; ++s) d.detail->steps_used.push_back(s);
+  d.detail->warmup_steps = {19, 20};
   return d;
 }
 
 // The same job with neither work nor peak.
 inline Diagnosis without_mfu() {
   Diagnosis d = stalled_by_input();
-  d.setup.peak_flops_per_gpu.reset();
-  d.setup.clock_mhz.reset();
-  d.setup.chip_id.clear();
-  d.setup.chip_name.clear();
+  d.detail->setup.peak_flops_per_gpu.reset();
+  d.detail->setup.clock_mhz.reset();
+  d.detail->setup.chip_id.clear();
+  d.detail->setup.chip_name.clear();
   d.headline.mfu.reset();
   d.headline.missing_work = true;
   d.headline.missing_peak = true;
@@ -114,7 +118,7 @@ inline Report report_on(Diagnosis diagnosis, const RunTimings& run = bare_run())
   report.tool_version = "0.0.0-test";
   report.command = "diagnose";
   report.inputs = {{"run.json", "mfu.run/1 json", 1234}};
-  report.diagnose = describe(std::move(diagnosis), run);
+  report.diagnose = describe_diagnose(std::move(diagnosis), run);
   return report;
 }
 

@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "mfu/plan_report.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
+#include "plan/batch.hpp"
+#include "plan/optimal.hpp"
+#include "plan/schedule.hpp"
+#include "report/list/list_section.hpp"
+#include "report/plan/plan_section.hpp"
 
 namespace {
 

@@ -3,8 +3,12 @@
 #include <string>
 
 #include "catch.hpp"
+#include "diagnose/detail.hpp"
+#include "diagnose/worth/fix_worth.hpp"
 #include "mfu/render.hpp"
 #include "mfu/report.hpp"
+#include "report/diagnose/diagnose_section.hpp"
+#include "report/diagnose/worth_section.hpp"
 #include "unit/report/example.hpp"
 
 using namespace mfu;
@@ -60,34 +64,35 @@ TEST_CASE("seconds of a step as GPU-hours and money") {
 
 TEST_CASE("the table stands on the screen where more than one fix counts, or when asked") {
   Diagnosis diagnosis = example::stalled_by_input();
-  CHECK_FALSE(describe(diagnosis, example::bare_run()).worth_table);
-  diagnosis.worth = worth_of_example();
-  const DiagnoseSection both = describe(diagnosis, example::bare_run());
+  CHECK_FALSE(describe_diagnose(diagnosis, example::bare_run()).worth_table);
+  diagnosis.detail->worth = worth_of_example();
+  const DiagnoseSection both = describe_diagnose(diagnosis, example::bare_run());
   REQUIRE(both.worth_table);
   CHECK(both.worth_table->on_screen);
   CHECK_THAT(screen(both), contains("What a fix is worth"));
-  diagnosis.worth->alone[1].material = false;
-  CHECK_FALSE(describe(diagnosis, example::bare_run()).worth_table->on_screen);
-  CHECK(screen(describe(diagnosis, example::bare_run())).find("worth  ") != std::string::npos);
+  diagnosis.detail->worth->alone[1].material = false;
+  CHECK_FALSE(describe_diagnose(diagnosis, example::bare_run()).worth_table->on_screen);
+  CHECK(screen(describe_diagnose(diagnosis, example::bare_run())).find("worth  ") !=
+        std::string::npos);
   WorthAsk ask;
   ask.show = true;
-  CHECK(describe(diagnosis, example::bare_run(), ask).worth_table->on_screen);
+  CHECK(describe_diagnose(diagnosis, example::bare_run(), ask).worth_table->on_screen);
   ask = {};
   ask.price_per_gpu_hour = 2.5;
-  CHECK(describe(diagnosis, example::bare_run(), ask).worth_table->on_screen);
+  CHECK(describe_diagnose(diagnosis, example::bare_run(), ask).worth_table->on_screen);
   // Open verdicts do not sell their fixes.
-  diagnosis.worth->alone[1].material = true;
+  diagnosis.detail->worth->alone[1].material = true;
   diagnosis.verdict.family = Family::inconclusive;
-  CHECK_FALSE(describe(diagnosis, example::bare_run()).worth_table->on_screen);
+  CHECK_FALSE(describe_diagnose(diagnosis, example::bare_run()).worth_table->on_screen);
 }
 
 TEST_CASE("the rows: each family's fix alone, then the order with its factors") {
   Diagnosis diagnosis = example::stalled_by_input();
-  diagnosis.worth = worth_of_example();
+  diagnosis.detail->worth = worth_of_example();
   WorthAsk ask;
   ask.price_per_gpu_hour = 2.5;
   ask.steps_left = 50000.0;
-  const DiagnoseSection section = describe(diagnosis, example::bare_run(), ask);
+  const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run(), ask);
   const std::string text = screen(section);
   INFO(text);
   CHECK_THAT(text, contains("What a fix is worth (64 GPUs, 2.5 an hour each, 50,000 steps left)"));
@@ -115,10 +120,10 @@ TEST_CASE("the rows: each family's fix alone, then the order with its factors") 
 
 TEST_CASE("without an MFU the table has steps and factors alone") {
   Diagnosis diagnosis = example::without_mfu();
-  diagnosis.worth = worth_of_example();
-  for (FamilyWorth& entry : diagnosis.worth->alone) entry.mfu.reset();
-  for (ChainStep& step : diagnosis.worth->chain) step.mfu.reset();
-  const DiagnoseSection section = describe(diagnosis, example::bare_run());
+  diagnosis.detail->worth = worth_of_example();
+  for (FamilyWorth& entry : diagnosis.detail->worth->alone) entry.mfu.reset();
+  for (ChainStep& step : diagnosis.detail->worth->chain) step.mfu.reset();
+  const DiagnoseSection section = describe_diagnose(diagnosis, example::bare_run());
   REQUIRE(section.worth_table);
   CHECK(section.worth_table->headers.front() == "step");
   CHECK(section.worth_table->headers[1] == "factor");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "timings/trace.hpp"
 #include "unit/traces/made_traces.hpp"
 
 using namespace mfu;

@@ -5,6 +5,7 @@
 #include "base/bytes.hpp"
 #include "catch.hpp"
 #include "readers/run/timeline_run.hpp"
+#include "timings/trace.hpp"
 #include "traces/timeline/groups.hpp"
 #include "traces/timeline/split.hpp"
 #include "unit/traces/timeline_text.hpp"

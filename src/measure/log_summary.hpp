@@ -12,10 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "logs/training_log.hpp"
+#include "measure/detective.hpp"
 #include "mfu/error.hpp"
 #include "mfu/interval.hpp"
 #include "mfu/measure.hpp"
-#include "mfu/training_log.hpp"
 
 namespace mfu {
 

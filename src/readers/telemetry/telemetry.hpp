@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "mfu/chip.hpp"
-#include "mfu/device_health.hpp"
 #include "mfu/error.hpp"
 #include "mfu/timings.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu {
 

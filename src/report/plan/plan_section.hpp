@@ -13,6 +13,9 @@
 #include "mfu/measure.hpp"
 #include "mfu/model.hpp"
 #include "mfu/plan.hpp"
+#include "plan/batch.hpp"
+#include "plan/optimal.hpp"
+#include "plan/schedule.hpp"
 
 namespace mfu {
 

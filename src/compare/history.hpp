@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "mfu/diagnose.hpp"
+#include "mfu/interval.hpp"
 
 namespace mfu {
 

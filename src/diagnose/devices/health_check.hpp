@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mfu/device_health.hpp"
+#include "timings/device_health.hpp"
 
 namespace mfu {
 
