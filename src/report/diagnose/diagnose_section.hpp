@@ -29,7 +29,7 @@ struct FindingText {
 
 // What the devices' telemetry says, in words.
 struct HealthTexts {
-  std::vector<std::string> facts;    // one for each of verdict.health
+  std::vector<std::string> facts;    // one for each fact of the verdict's health
   std::vector<std::string> checked;  // the same, short: what speaks against, what was not measured
   std::string clock;                 // the split of single-GPU efficiency; empty: no clock
   std::vector<std::string> remarks;  // one for each of health.remarks

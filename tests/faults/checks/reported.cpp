@@ -54,9 +54,16 @@ RunTimings synchronous(std::size_t ranks, std::size_t steps, const Seconds& comp
   return run;
 }
 
-Verdict verdict_of(const RunTimings& run) {
+// A verdict and its evidence.
+struct Told : Verdict {
+  std::vector<Fact> facts;
+  std::vector<HealthFact> health;
+};
+
+Told verdict_of(const RunTimings& run) {
   Notes notes;
-  return diagnose(run, DiagnoseOptions{}, notes).verdict;
+  const Diagnosis diagnosis = diagnose(run, DiagnoseOptions{}, notes);
+  return {diagnosis.verdict, diagnosis.detail->verdict_facts, diagnosis.detail->verdict_health};
 }
 
 Seconds always(double value) {
@@ -77,7 +84,7 @@ bool nobody(const Culprits& culprits) {
          culprits.groups.empty();
 }
 
-const Fact* fact(const Verdict& verdict, FactKind kind) {
+const Fact* fact(const Told& verdict, FactKind kind) {
   const auto found = std::find_if(verdict.facts.begin(), verdict.facts.end(),
                                   [&](const Fact& each) { return each.kind == kind; });
   return found == verdict.facts.end() ? nullptr : &*found;
@@ -89,14 +96,14 @@ TEST_CASE("D051: 129.44 against 129.54 TFLOP/s is no straggler", "[reported]") {
   const auto compute = [](std::size_t, std::size_t r) {
     return 0.4 / (r == 0 ? 129.44 : r == 2 ? 129.54 : 129.5) * 129.5;
   };
-  const Verdict verdict = verdict_of(synchronous(8, 20, compute, always(1e-3), 5e-3));
+  const Told verdict = verdict_of(synchronous(8, 20, compute, always(1e-3), 5e-3));
   CHECK(verdict.family == Family::healthy);
   CHECK(nobody(verdict.culprits));
 }
 
 TEST_CASE("D191: balanced, one rank's input, one rank's compute", "[reported]") {
   const double fifth = 124.6 * kMillisecond;
-  const Verdict balanced =
+  const Told balanced =
       verdict_of(synchronous(2, 30, about(fifth), always(1.4 * kMillisecond), 2e-3));
   CHECK(balanced.family == Family::healthy);
   CHECK(nobody(balanced.culprits));
@@ -104,7 +111,7 @@ TEST_CASE("D191: balanced, one rank's input, one rank's compute", "[reported]") 
   const auto input = [](std::size_t, std::size_t r) {
     return (r == 0 ? 201.6 : 1.4) * kMillisecond;
   };
-  const Verdict starved = verdict_of(synchronous(2, 30, about(fifth), input, 2e-3));
+  const Told starved = verdict_of(synchronous(2, 30, about(fifth), input, 2e-3));
   CHECK(starved.family == Family::straggler);
   CHECK(starved.culprits.ranks == std::vector<std::int64_t>{0});
   REQUIRE(fact(starved, FactKind::stall_excess));
@@ -115,7 +122,7 @@ TEST_CASE("D191: balanced, one rank's input, one rank's compute", "[reported]") 
   const auto optimizer = [=](std::size_t s, std::size_t r) {
     return (110.0 + (r == 0 ? 33.1 : 14.5)) * kMillisecond * wobble(s, r, 0.003);
   };
-  const Verdict slow = verdict_of(synchronous(2, 30, optimizer, always(1.4e-3), 2e-3));
+  const Told slow = verdict_of(synchronous(2, 30, optimizer, always(1.4e-3), 2e-3));
   CHECK(slow.family == Family::straggler);
   CHECK(slow.culprits.ranks == std::vector<std::int64_t>{0});
   REQUIRE(fact(slow, FactKind::compute_excess));
@@ -134,7 +141,7 @@ TEST_CASE("D193: last in 86.1 % of the steps, and the least waiting: that rank",
     for (std::size_t r = 0; r < 8; ++r) waits[r] += run.comm.at(s, r);
   }
   CHECK(std::min_element(waits.begin(), waits.end()) - waits.begin() == 4);
-  const Verdict verdict = verdict_of(run);
+  const Told verdict = verdict_of(run);
   CHECK(verdict.family == Family::straggler);
   CHECK(verdict.culprits.ranks == std::vector<std::int64_t>{4});
 }
@@ -168,7 +175,7 @@ TEST_CASE("D205: 10.12 against 9.17 is no straggler among six", "[reported]") {
   const RunTimings run = synchronous(6, 24, compute, always(0.01), 0.05);
   CHECK(10.12 / 9.17 == Approx(1.104).epsilon(0.001));
   CHECK(10.12 / median(kSeconds) == Approx(1.063).epsilon(0.001));
-  const Verdict verdict = verdict_of(run);
+  const Told verdict = verdict_of(run);
   CHECK(verdict.family == Family::healthy);
   CHECK(nobody(verdict.culprits));
 }
@@ -181,7 +188,7 @@ TEST_CASE("D211: a GPU that flips between two speeds at one clock drags its peer
     };
     RunTimings run = synchronous(4, 60, compute, always(0.5e-3), 1e-3);
     for (RankInfo& info : run.ranks) info.telemetry.sm_clock_mhz = {2400.0};
-    const Verdict verdict = verdict_of(run);
+    const Told verdict = verdict_of(run);
     INFO("slow in " << share << " of the steps");
     CHECK(verdict.family == Family::straggler);
     CHECK(verdict.culprits.ranks == std::vector<std::int64_t>{2});
@@ -206,7 +213,7 @@ TEST_CASE("D211: two speeds of all GPUs alike are not healthy", "[reported]") {
       const bool slow = Random(s * 77 + 1).uniform() < share;
       return (slow ? 94e-3 : 63e-3) * wobble(s, r, 0.004);
     };
-    const Verdict verdict = verdict_of(synchronous(4, 60, compute, always(0.5e-3), 1e-3));
+    const Told verdict = verdict_of(synchronous(4, 60, compute, always(0.5e-3), 1e-3));
     INFO("slow in " << share << " of the steps");
     CHECK(verdict.family == Family::single_gpu_efficiency);
     CHECK(nobody(verdict.culprits));
@@ -217,7 +224,7 @@ TEST_CASE("D211: two speeds of all GPUs alike are not healthy", "[reported]") {
 
 TEST_CASE("D213: 210 of 212 seconds in one step are input", "[reported]") {
   const auto stall = [](std::size_t s, std::size_t) { return s == 14 ? 210.16 : 0.1; };
-  const Verdict verdict = verdict_of(synchronous(4, 30, about(1.8), stall, 0.02));
+  const Told verdict = verdict_of(synchronous(4, 30, about(1.8), stall, 0.02));
   CHECK(verdict.family == Family::stall);
   CHECK(verdict.persistence == Persistence::bursts);
   REQUIRE(fact(verdict, FactKind::once));
@@ -232,7 +239,7 @@ TEST_CASE("relative scores of 0.97 to 1.00 are healthy", "[reported]") {
           1.0 - 0.03 * static_cast<double>((r * 37) % ranks) / static_cast<double>(ranks - 1);
       return 0.3 / score * wobble(s, r, 0.002);
     };
-    const Verdict verdict = verdict_of(synchronous(ranks, 30, compute, always(1e-3), 5e-3));
+    const Told verdict = verdict_of(synchronous(ranks, 30, compute, always(1e-3), 5e-3));
     INFO(ranks << " ranks");
     CHECK(verdict.family == Family::healthy);
     CHECK(nobody(verdict.culprits));

@@ -1,5 +1,6 @@
 #include "mfu/boxed.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -39,7 +40,7 @@ TEST_CASE("boxed: copies are deep, and none is a pointer's room", "[boxed]") {
   one = none;
   CHECK_FALSE(one);
   CHECK(one.emplace().empty());
-  CHECK(one.emplace(3, 'x') == "xxx");
+  CHECK(one.emplace(std::size_t{3}, 'x') == "xxx");
   one = std::string("assigned");
   CHECK(*one == "assigned");
   one = std::nullopt;

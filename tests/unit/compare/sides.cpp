@@ -200,7 +200,7 @@ TEST_CASE("several differences have no single cause", "[compare]") {
   CHECK(c.detail->causes.size() == 2);
   const CompareSection section = describe_compare(c, "");
   CHECK(section.credit.find("cannot be credited") != std::string::npos);
-  CHECK(compare(before, before, {}).causes.empty());
+  CHECK(compare(before, before, {}).detail->causes.empty());
 }
 
 TEST_CASE("replicas and batch that grow with the GPUs are one change", "[compare]") {
@@ -246,10 +246,10 @@ TEST_CASE("a report and the run that it is of are one measurement", "[compare]")
   Side saved = run;
   saved.terms.clear();
   *saved.factors[0].value *= 1 + 2e-16;
-  CHECK(compare(run, saved, {}).same_data);
-  CHECK(compare(saved, run, {}).same_data);
+  CHECK(compare(run, saved, {}).detail->same_data);
+  CHECK(compare(saved, run, {}).detail->same_data);
   *saved.factors[0].value *= 1 + 1e-9;
-  CHECK_FALSE(compare(run, saved, {}).same_data);
+  CHECK_FALSE(compare(run, saved, {}).detail->same_data);
 }
 
 TEST_CASE("figures that agree against two peaks are not one measurement", "[compare]") {

@@ -76,8 +76,8 @@ TEST_CASE("evidence for, against, and none", "[health]") {
   }
   // None of the devices says anything: no evidence either way.
   for (RankInfo& info : run.ranks) info.device.reset();
-  CHECK(diagnosed(run).verdict.health.empty());
-  CHECK(diagnosed(run).health.ranks.empty());
+  CHECK(diagnosed(run).detail->verdict_health.empty());
+  CHECK(diagnosed(run).detail->health.ranks.empty());
 }
 
 TEST_CASE("the cause is what the suspect has and its peers have not", "[health]") {
