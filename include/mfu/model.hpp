@@ -4,6 +4,7 @@
 // V vocabulary, E experts, k experts a token, f_e expert width, f_sh width of all shared experts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -97,6 +98,9 @@ enum class MissingKeys {
   refuse,  // Error{format} that names them all
   leave,   // they stay 0, and a note names them: a closed form may need less than all
 };
+
+// A text beyond it is refused: parsed, the worst one takes some thirty times as much memory.
+inline constexpr std::size_t kMostModelBytes = std::size_t{16} * 1024 * 1024;
 
 // A shape from the `model` object of the formats, or from a Hugging Face config.json; which of the
 // two is seen from the keys. An object with nothing but a name is the preset of that name.

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/temporary.hpp"
+
 namespace mfu {
 
 class ByteSource {
@@ -19,6 +21,9 @@ class ByteSource {
   // `bytes` must outlive the source. `piece`: the most that one read() hands out, for tests.
   [[nodiscard]] static ByteSource from_memory(std::string_view bytes, std::string name,
                                               std::size_t piece = SIZE_MAX);
+  template <TemporaryString Text>
+  static ByteSource from_memory(Text&& bytes, std::string name,
+                                std::size_t piece = SIZE_MAX) = delete;
 
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;

@@ -19,6 +19,7 @@ bool can_be_in_number(char c) noexcept {
 }
 
 constexpr std::string_view kNotFiniteHint = "write null for a missing sample";
+constexpr const char* kTooLongHint = "long lists in it may be left out";
 
 }  // namespace
 
@@ -87,7 +88,8 @@ bool JsonCursor::refill() {
   if (captured_ != nullptr) {
     captured_->append(capture_from_, at_);
     if (captured_->size() > capture_cap_) {
-      fail("a value of more than " + std::to_string(capture_cap_) + " bytes in the header");
+      fail("a value of more than " + std::to_string(capture_cap_) + " bytes in the header",
+           kTooLongHint);
     }
   }
   const std::ptrdiff_t consumed = at_ - window_.data();
@@ -377,7 +379,7 @@ std::string JsonCursor::capture_value(std::size_t cap) {
   captured_ = nullptr;
   text.append(capture_from_, at_);
   if (text.size() > cap) {
-    fail("a value of more than " + std::to_string(cap) + " bytes in the header");
+    fail("a value of more than " + std::to_string(cap) + " bytes in the header", kTooLongHint);
   }
   return text;
 }

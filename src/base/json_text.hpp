@@ -2,11 +2,9 @@
 // its parser refuses as errors. The parser is the caller's (nlohmann's type): base holds none.
 #pragma once
 
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "mfu/error.hpp"
 
@@ -21,31 +19,30 @@ struct JsonText {
 // over the text again: for errors only.
 [[nodiscard]] Place place_within(const JsonText& json, std::span<const std::string> keys);
 
+struct RepeatedKey {
+  std::string key;
+  Place place;  // of the value that it has the second time
+};
+// The first key that an object has twice, at any depth.
+[[nodiscard]] std::optional<RepeatedKey> repeated_key(const JsonText& json);
+
 // Error{format} of a value that its parser refuses: a number that no double holds, or `why`.
 [[noreturn]] void refuse_json(bool out_of_range, const std::string& why, Place place);
-[[noreturn]] void refuse_repeated_key(const std::string& key, Place place);
+[[noreturn]] void refuse_repeated_key(const RepeatedKey& repeated);
 
-// The value as the parser holds it. nlohmann keeps the last of equal keys in silence: `repeated`
-// becomes the first key that an object has twice.
+// The value as the parser holds it. Throws Error{format} where the parser does, and for a key that
+// an object has twice: nlohmann keeps the last of them in silence. Its callbacks would tell, but
+// look at all elements of a list again at the end of each that is an object.
 template <typename Json>
-[[nodiscard]] Json parse_json_text(const JsonText& json, std::string& repeated) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int, typename Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) {
-      keys.emplace_back();
-    } else if (event == Json::parse_event_t::object_end) {
-      keys.pop_back();
-    } else if (event == Json::parse_event_t::key) {
-      const auto& key = parsed.template get_ref<const std::string&>();
-      if (!keys.back().insert(key).second && repeated.empty()) repeated = key;
-    }
-    return true;
-  };
+[[nodiscard]] Json parse_json_text(const JsonText& json) {
+  Json parsed;
   try {
-    return Json::parse(json.text, watch);
+    parsed = Json::parse(json.text);
   } catch (const typename Json::exception& problem) {
     refuse_json(problem.id == 406, problem.what(), json.start);
   }
+  if (const auto repeated = repeated_key(json)) refuse_repeated_key(*repeated);
+  return parsed;
 }
 
 // What a parsed value is, for a complaint.

@@ -5,13 +5,13 @@
 
 #include "base/bytes.hpp"
 #include "base/json_cursor.hpp"
+#include "mfu/model.hpp"
 
 namespace mfu {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
 constexpr double kMostWhole = 1e9;  // no width or count of a model comes near it
 
 }  // namespace
@@ -133,7 +133,11 @@ std::string Fields::path_of(std::string_view key) const {
 }
 
 JsonText read_model_text(std::string_view text, const std::string& source) {
-  ByteSource bytes = ByteSource::from_memory(std::string(text), source);
+  if (text.size() > kMostModelBytes) {
+    throw Error(ErrorKind::format, "too large for a model's shape", Place{.file = source},
+                "16 MiB at most; lists of module names may be left out");
+  }
+  ByteSource bytes = ByteSource::from_memory(text, source);
   JsonCursor cursor(bytes);
   JsonText model;
   const JsonCursor::Kind kind = cursor.peek();
@@ -143,18 +147,13 @@ JsonText read_model_text(std::string_view text, const std::string& source) {
     throw Error(ErrorKind::format, "expected a model's object, found " + found, model.start,
                 "a config.json, or an object such as {\"layers\":32,\"hidden\":4096, ...}");
   }
-  model.text = cursor.capture_value(kMostBytes);
+  model.text = cursor.capture_value(kMostModelBytes);
   cursor.finish();
   return model;
 }
 
 json parse_model_text(const JsonText& text) {
-  std::string repeated;
-  json parsed = parse_json_text<json>(text, repeated);
-  if (!repeated.empty()) {
-    refuse_repeated_key(repeated, place_within(text, std::span(&repeated, 1)));
-  }
-  return parsed;
+  return parse_json_text<json>(text);
 }
 
 }  // namespace mfu

@@ -26,7 +26,7 @@ ModelShape shape_of(const RunTimings& run, std::vector<InputInfo>& files, Notes&
     if (!std::filesystem::exists(path, ignored)) throw;
     InputInfo info;
     info.format = "model";
-    const std::string text = read_text(path.string(), info);
+    const std::string text = read_text(path.string(), info, kMostModelBytes);
     ModelShape shape = parse_model(text, path.string(), notes);
     files.push_back(std::move(info));
     return shape;

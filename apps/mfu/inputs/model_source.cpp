@@ -62,16 +62,17 @@ bool far(double stated, double counted, double tolerance) {
 
 }  // namespace
 
-std::string read_text(const std::string& path, InputInfo& info) {
+std::string read_text(const std::string& path, InputInfo& info, std::size_t most) {
   ByteSource source = ByteSource::open(path);
-  return read_text(source, info);
+  return read_text(source, info, most);
 }
 
-std::string read_text(ByteSource& source, InputInfo& info) {
+std::string read_text(ByteSource& source, InputInfo& info, std::size_t most) {
   std::string text;
   std::array<char, 65536> piece;
   while (const std::size_t count = source.read(piece.data(), piece.size())) {
     text.append(piece.data(), count);
+    if (text.size() > most) break;
   }
   info.path = source.name();
   info.bytes = source.raw_bytes();
@@ -88,7 +89,7 @@ ModelShape load_model(const std::string& name, std::vector<InputInfo>& files, No
   const auto from_file = [&](const std::string& path) {
     InputInfo info;
     info.format = "model";
-    const std::string text = read_text(path, info);
+    const std::string text = read_text(path, info, kMostModelBytes);
     ModelShape shape = parse_model(text, path, notes, MissingKeys::leave);
     files.push_back(std::move(info));
     return shape;

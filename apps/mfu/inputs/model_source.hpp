@@ -1,6 +1,8 @@
 // The model that a command line or a run file names: a preset, a file, or an object.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +14,12 @@
 
 namespace mfu::app {
 
-// All bytes of a file, decompressed where they are gzip. Throws Error{io}.
-[[nodiscard]] std::string read_text(const std::string& path, InputInfo& info);
-[[nodiscard]] std::string read_text(ByteSource& source, InputInfo& info);
+// All bytes of a file, decompressed where they are gzip; beyond `most` it is not read on. Throws
+// Error{io}.
+[[nodiscard]] std::string read_text(const std::string& path, InputInfo& info,
+                                    std::size_t most = SIZE_MAX);
+[[nodiscard]] std::string read_text(ByteSource& source, InputInfo& info,
+                                    std::size_t most = SIZE_MAX);
 
 // `name`: a JSON object, a preset, or a file (or a folder with a config.json), in this order.
 // Throws what parse_model() and find_model() throw.

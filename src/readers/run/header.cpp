@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "mfu/model.hpp"
 #include "readers/traces/trace_json.hpp"
 #include "timings/trace.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kRunSchema = "mfu.run/1";
-constexpr std::size_t kMostHeaderBytes = 4 * 1024 * 1024;
+constexpr std::size_t kMostHeaderBytes = 4 * 1024 * 1024;  // of a value that is no model
 // More microbatches, chunks, ranks of an axis or GPUs than any job has.
 constexpr double kMostCount = kMostGpus;
 constexpr double kMostStages = kMostPipelineStages;
@@ -40,12 +41,7 @@ std::string_view default_text(std::string_view key) {
   return "null";
 }
 
-json parse(const JsonText& value) {
-  std::string repeated;
-  json parsed = parse_json_text<json>(value, repeated);
-  if (!repeated.empty()) refuse_repeated_key(repeated, value.start);
-  return parsed;
-}
+json parse(const JsonText& value) { return parse_json_text<json>(value); }
 
 // A value of the header with its key path, which every complaint names.
 class Field {
@@ -284,7 +280,7 @@ bool RunHeader::take(JsonCursor& cursor, std::string_view key) {
     throw Error(ErrorKind::format, "the key '" + std::string(key) + "' is given twice", value.start,
                 "remove one of them");
   }
-  value.text = cursor.capture_value(kMostHeaderBytes);
+  value.text = cursor.capture_value(key == "model" ? kMostModelBytes : kMostHeaderBytes);
   values_.emplace(std::string(key), std::move(value));
   if (key == "schema") require_schema();
   return true;

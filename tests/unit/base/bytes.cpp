@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "catch.hpp"
 #include "mfu/error.hpp"
@@ -22,6 +24,20 @@ std::string all_of(ByteSource& source, std::size_t piece = 7) {
   }
   return text;
 }
+
+// A source of a temporary text does not compile: it would read freed memory from 128 KiB on.
+template <typename Text>
+concept Readable = requires(Text&& text) {
+  ByteSource::from_memory(std::forward<Text>(text), "t");
+  ByteSource::from_memory(std::forward<Text>(text), "t", 7);
+};
+static_assert(Readable<std::string&>);
+static_assert(Readable<const std::string&>);
+static_assert(Readable<std::string_view>);
+static_assert(Readable<const char (&)[5]>);
+static_assert(Readable<const char*>);
+static_assert(!Readable<std::string>);
+static_assert(!Readable<const std::string>);
 
 std::string noise(std::size_t length) {
   Random random(3);
