@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/temporary.hpp"
+
 namespace mfu {
 
 // One member of an object's text, as a tolerant reader sees it.
@@ -19,6 +21,8 @@ class JsonFields {
  public:
   explicit JsonFields(std::string_view object) noexcept
       : at_(object.data() + 1), end_(object.data() + object.size()) {}
+  template <TemporaryString Text>
+  explicit JsonFields(Text&& object) = delete;
   // False: the object ended, or it is broken().
   [[nodiscard]] bool next(JsonField& out) noexcept;
   [[nodiscard]] bool broken() const noexcept { return broken_; }

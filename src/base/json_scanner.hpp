@@ -51,6 +51,9 @@ class JsonScanner {
       : JsonScanner(source, wanted, Limits{}) {}
   JsonScanner(ByteSource& source, const std::vector<std::string_view>& wanted,
               const Limits& limits);
+  JsonScanner(ByteSource& source, const std::vector<std::string_view>&& wanted) = delete;
+  JsonScanner(ByteSource& source, const std::vector<std::string_view>&& wanted,
+              const Limits& limits) = delete;
 
   // Throws Error{format} when the bytes do not start as such a document, Error{insufficient} when
   // there are none, Error{io} when reading fails.

@@ -80,27 +80,53 @@ int units_of(const Chip& parent, const Slice& slice) {
   return 0;
 }
 
-// Rows that are made while the program runs: they live as long as it does.
+// Rows that are made while the program runs: they live as long as it does, also where the row that
+// they are made of (a user's) does not.
 struct MadeRow {
-  std::string id, name;
+  std::deque<std::string> strings;  // a deque keeps them where they are
+  std::vector<std::string_view> unconfirmed;
   std::vector<PrecisionRate> rates;
   Chip chip;
+
+  std::string_view keep(std::string text) { return strings.emplace_back(std::move(text)); }
 };
+
+// All that a made row takes over: two tables of a user may give one id to different chips.
+std::string contents_of(const Chip& chip) {
+  std::string text =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", chip.id, chip.name,
+                  chip.unit_kind, chip.units, chip.base_mhz, chip.max_mhz, chip.memory_bytes,
+                  chip.bandwidth_bytes_per_s, chip.sparse_figures, chip.gfx, chip.package.devices,
+                  chip.package.name, chip.trap, chip.source, chip.user_defined);
+  for (const PrecisionRate& rate : chip.rates) {
+    text += fmt::format("\n{} {} {} {} {}", static_cast<int>(rate.precision),
+                        rate.flop_per_clock_per_unit, rate.datasheet_flops, rate.datasheet_mhz,
+                        static_cast<int>(rate.basis));
+  }
+  for (const std::string_view field : chip.unconfirmed) text += fmt::format("\n{}", field);
+  return text;
+}
 
 const Chip& made_row(const Chip& parent, int units, std::string_view what, double memory_bytes) {
   static std::mutex mutex;
   static std::map<std::tuple<std::string, int, std::string>, MadeRow> rows;
   const std::lock_guard<std::mutex> lock(mutex);
-  MadeRow& row = rows[{std::string(parent.id), units, std::string(what)}];
-  if (!row.id.empty()) return row.chip;
-  row.id = fmt::format("{}-{}", parent.id, what);
-  row.name = fmt::format("{} {}", parent.name, what);
+  MadeRow& row = rows[{contents_of(parent), units, std::string(what)}];
+  if (!row.strings.empty()) return row.chip;
   const double share = static_cast<double>(units) / parent.units;
   row.rates.assign(parent.rates.begin(), parent.rates.end());
   for (PrecisionRate& rate : row.rates) rate.datasheet_flops *= share;
   row.chip = parent;
-  row.chip.id = row.id;
-  row.chip.name = row.name;
+  row.chip.id = row.keep(fmt::format("{}-{}", parent.id, what));
+  row.chip.name = row.keep(fmt::format("{} {}", parent.name, what));
+  for (std::string_view* const text : {&row.chip.unit_kind, &row.chip.gfx, &row.chip.package.name,
+                                       &row.chip.not_scaled, &row.chip.trap, &row.chip.source}) {
+    *text = row.keep(std::string(*text));
+  }
+  for (const std::string_view field : parent.unconfirmed) {
+    row.unconfirmed.push_back(row.keep(std::string(field)));
+  }
+  row.chip.unconfirmed = row.unconfirmed;
   row.chip.units = units;
   row.chip.rates = row.rates;
   row.chip.aliases = {};

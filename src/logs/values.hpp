@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/temporary.hpp"
+
 namespace mfu {
 
 inline bool digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
@@ -14,6 +16,8 @@ inline bool digit(char c) noexcept { return static_cast<unsigned char>(c - '0') 
 class LogText {
  public:
   explicit LogText(std::string_view text) noexcept : text_(text) {}
+  template <TemporaryString Text>
+  explicit LogText(Text&& text) = delete;
 
   // Moves behind the next `literal`. False, and nothing moves, where there is none.
   bool find(std::string_view literal) noexcept;
@@ -46,6 +50,8 @@ class LogText {
 }
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
+template <TemporaryString Text>
+std::string_view trimmed(Text&& text) = delete;
 
 // "2025-12-18 22:03:52", "2025-12-18T22:03:52,123Z", "01/17/2024 13:47:27" at the start of `text`:
 // seconds since the epoch, read as UTC, and the characters taken.
@@ -58,5 +64,7 @@ struct Timestamp {
 // Parts of a JSON object on one line, found without reading all of it.
 // The text of the value of `key` (with its quotes where it is a string); empty: no such key.
 [[nodiscard]] std::string_view json_value(std::string_view object, std::string_view key) noexcept;
+template <TemporaryString Text>
+std::string_view json_value(Text&& object, std::string_view key) = delete;
 
 }  // namespace mfu

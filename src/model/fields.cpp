@@ -152,8 +152,6 @@ JsonText read_model_text(std::string_view text, const std::string& source) {
   return model;
 }
 
-json parse_model_text(const JsonText& text) {
-  return parse_json_text<json>(text);
-}
+json parse_model_text(const JsonText& text) { return parse_json_text<json>(text); }
 
 }  // namespace mfu

@@ -18,7 +18,12 @@ namespace mfu {
 
 class Fields {
  public:
+  // Both must outlive it.
   Fields(const nlohmann::json& object, const JsonText& origin, std::vector<std::string> path = {});
+  Fields(const nlohmann::json&& object, const JsonText& origin,
+         std::vector<std::string> path = {}) = delete;
+  Fields(const nlohmann::json& object, const JsonText&& origin,
+         std::vector<std::string> path = {}) = delete;
 
   // Null when absent or null. Counts as asked for.
   [[nodiscard]] const nlohmann::json* find(std::string_view key) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/temporary.hpp"
 #include "mfu/error.hpp"
 
 namespace mfu {
@@ -33,8 +34,14 @@ class TextLines {
 };
 
 [[nodiscard]] std::string_view stripped(std::string_view text);
+template <TemporaryString Text>
+std::string_view stripped(Text&& text) = delete;
 // As nvidia-smi writes a table: no quotes. Cells are trimmed.
 void split_at_commas(std::string_view line, std::vector<std::string_view>& cells);
 void split_at_blanks(std::string_view line, std::vector<std::string_view>& words);
+template <TemporaryString Text>
+void split_at_commas(Text&& line, std::vector<std::string_view>& cells) = delete;
+template <TemporaryString Text>
+void split_at_blanks(Text&& line, std::vector<std::string_view>& words) = delete;
 
 }  // namespace mfu

@@ -36,7 +36,7 @@ UserChips::UserChips() : owned_(std::make_unique<Owned>()) {}
 UserChips::UserChips(UserChips&&) noexcept = default;
 UserChips& UserChips::operator=(UserChips&&) noexcept = default;
 UserChips::~UserChips() = default;
-std::span<const Chip> UserChips::rows() const noexcept { return owned_->rows; }
+std::span<const Chip> UserChips::rows() const& noexcept { return owned_->rows; }
 std::uint64_t UserChips::bytes() const noexcept { return owned_->bytes; }
 
 namespace {

@@ -29,7 +29,8 @@ class UserChips {
   ~UserChips();
 
   // Valid as long as this object lives, also after it was moved.
-  [[nodiscard]] std::span<const Chip> rows() const noexcept;
+  [[nodiscard]] std::span<const Chip> rows() const& noexcept;
+  std::span<const Chip> rows() const&& = delete;
   [[nodiscard]] std::uint64_t bytes() const noexcept;  // of the file
 
   struct Owned;  // the rows and all that they refer to

@@ -24,8 +24,9 @@ struct Group {
 class Job {
  public:
   // Drops what cannot be used (steps that most ranks lack, ranks without samples), fills single
-  // missing samples with the rank's own median, and notes both.
+  // missing samples with the rank's own median, and notes both. `run` must outlive it.
   Job(const RunTimings& run, Notes& notes);
+  Job(const RunTimings&& run, Notes& notes) = delete;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 

@@ -31,7 +31,10 @@ struct Scenario {
 
 class StepModel {
  public:
+  // All of them must outlive it.
   StepModel(const Job& job, const Attribution& attribution, PipelineForm& form);
+  StepModel(const Job&& job, const Attribution& attribution, PipelineForm& form) = delete;
+  StepModel(const Job& job, const Attribution&& attribution, PipelineForm& form) = delete;
 
   [[nodiscard]] const Job& job() const noexcept { return job_; }
   [[nodiscard]] const Attribution& attribution() const noexcept { return attribution_; }

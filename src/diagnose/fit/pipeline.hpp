@@ -19,7 +19,8 @@ namespace mfu::diagnosis {
 // al. 2021, section 2.2. Where k is not known the bubble cannot be told and PF = max_p c_p.
 class PipelineForm {
  public:
-  explicit PipelineForm(const Job& job);
+  explicit PipelineForm(const Job& job);  // which must outlive it
+  explicit PipelineForm(const Job&& job) = delete;
 
   // Seconds of each pipeline for one step's compute, one value a rank in `compute`, to each of
   // which `inner` seconds of lock-step transfer are added. A pipeline whose stage was not recorded

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/temporary.hpp"
+
 namespace mfu {
 
 struct ProgressBar {
@@ -17,5 +19,7 @@ struct ProgressBar {
 
 // The first bar in `text`.
 [[nodiscard]] std::optional<ProgressBar> parse_progress_bar(std::string_view text);
+template <TemporaryString Text>
+std::optional<ProgressBar> parse_progress_bar(Text&& text) = delete;
 
 }  // namespace mfu

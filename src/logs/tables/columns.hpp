@@ -60,7 +60,9 @@ struct Column {
 // Which column of these names holds what; told first, known names after. nullopt for the others.
 class ColumnNames {
  public:
+  // `told` must outlive it.
   explicit ColumnNames(const std::map<std::string, std::string>& told) : told_(told) {}
+  explicit ColumnNames(const std::map<std::string, std::string>&& told) = delete;
   [[nodiscard]] std::optional<Column> find(std::string_view name);
   // Throws Error{format} for a column that was told and never found among names that were looked
   // for, with those near it.

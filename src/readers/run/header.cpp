@@ -48,6 +48,8 @@ class Field {
  public:
   Field(const json& value, const JsonText& origin, std::string key)
       : value_(value), origin_(origin), path_(std::move(key)) {}
+  Field(const json&& value, const JsonText& origin, std::string key) = delete;
+  Field(const json& value, const JsonText&& origin, std::string key) = delete;
 
   [[nodiscard]] Field at(const std::string& key) const {
     Field inner(value_.at(key), origin_, path_ + "." + key);

@@ -17,6 +17,7 @@ class Clocks {
   static constexpr std::size_t kLeastForOffset = 3;
 
   Clocks(const Scope& scope, std::vector<Candidate>& candidates);
+  Clocks(const Scope&& scope, std::vector<Candidate>& candidates) = delete;
 
   struct Judgement {
     std::size_t agreeing = 0;

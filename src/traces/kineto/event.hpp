@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/temporary.hpp"
+
 namespace mfu::traces {
 
 enum class EventKind : std::uint8_t {
@@ -63,6 +65,8 @@ struct KinetoEvent {
 
 // `text` is an event from JsonScanner. False: it is not what an event looks like.
 [[nodiscard]] bool parse_event(std::string_view text, KinetoEvent& out);
+template <TemporaryString Text>
+bool parse_event(Text&& text, KinetoEvent& out) = delete;
 
 // Microseconds as decimal text to whole nanoseconds, exactly; a fraction of one is rounded.
 // nullopt: not a number, or beyond 64 bits.

@@ -321,12 +321,12 @@ SqliteFile::Rows SqliteFile::prepare(const std::string& table,
 }
 
 SqliteFile::Rows SqliteFile::select(const std::string& table,
-                                    std::initializer_list<const char*> columns) {
+                                    std::initializer_list<const char*> columns) & {
   return prepare(table, columns, {});
 }
 
 SqliteFile::Rows SqliteFile::select_by(const std::string& table, const char* key,
-                                       std::initializer_list<const char*> columns) {
+                                       std::initializer_list<const char*> columns) & {
   return prepare(table, columns, " WHERE " + identifier(key) + " = ?1 LIMIT 1");
 }
 

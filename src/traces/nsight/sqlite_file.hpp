@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/temporary.hpp"
 #include "mfu/error.hpp"
 
 namespace mfu::traces {
@@ -27,6 +28,8 @@ class SqliteFile {
   [[nodiscard]] static SqliteFile open(const std::string& path);
   // `bytes` must outlive the object.
   [[nodiscard]] static SqliteFile from_memory(std::string_view bytes, std::string name);
+  template <TemporaryString Text>
+  static SqliteFile from_memory(Text&& bytes, std::string name) = delete;
 
   SqliteFile(SqliteFile&&) noexcept;
   SqliteFile& operator=(SqliteFile&&) noexcept;
@@ -66,11 +69,12 @@ class SqliteFile {
     std::unique_ptr<State> state_;
   };
 
-  // In the order of the file. Columns that the table lacks come as null.
-  [[nodiscard]] Rows select(const std::string& table, std::initializer_list<const char*> columns);
+  // In the order of the file. Columns that the table lacks come as null. The file must outlive the
+  // rows: those of a temporary one are refused.
+  [[nodiscard]] Rows select(const std::string& table, std::initializer_list<const char*> columns) &;
   // The one row whose `key` is what Rows::look_up() gets.
   [[nodiscard]] Rows select_by(const std::string& table, const char* key,
-                               std::initializer_list<const char*> columns);
+                               std::initializer_list<const char*> columns) &;
 
  private:
   struct State;

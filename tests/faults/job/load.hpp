@@ -14,7 +14,8 @@ namespace mfu::faults {
 // work (stages, shards, lengths, experts) its absence spreads the same work evenly.
 class Load {
  public:
-  Load(const JobSpec& spec, std::vector<bool> present);
+  Load(const JobSpec& spec, std::vector<bool> present);  // the spec must outlive it
+  Load(const JobSpec&& spec, std::vector<bool> present) = delete;
 
   void fill(int step, StepInputs& inputs) const;
   // Mean compute of a healthy rank and step without noise, optimizer included.

@@ -12,7 +12,8 @@ namespace mfu::faults {
 
 class Recorder {
  public:
-  explicit Recorder(const JobSpec& spec);
+  explicit Recorder(const JobSpec& spec);  // which must outlive it
+  explicit Recorder(const JobSpec&& spec) = delete;
   void add(int step, const std::vector<RankStep>& ranks, const Load& load);
   [[nodiscard]] RunTimings finish();
 

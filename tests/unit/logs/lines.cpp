@@ -1,15 +1,23 @@
 #include "logs/lines.hpp"
 
+#include <concepts>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "logs/needles.hpp"
+#include "logs/tables/columns.hpp"
 #include "logs/values.hpp"
 
 namespace mfu {
 namespace {
+
+// It keeps what it is told by reference.
+using Told = std::map<std::string, std::string>;
+static_assert(std::constructible_from<ColumnNames, const Told&>);
+static_assert(!std::constructible_from<ColumnNames, Told>);
 
 using Lines = std::vector<std::pair<std::int64_t, std::string>>;
 
@@ -170,7 +178,8 @@ TEST_CASE("numbers as logs print them", "[logs]") {
   CHECK(LogText("634K").si_number() == 634000.0);
   CHECK(LogText("441.0T").si_number() == 441e12);
   CHECK(LogText("45 |").si_number() == 45.0);
-  CHECK(LogText(std::string(300, '9')).number().has_value());
+  const std::string nines(300, '9');
+  CHECK(LogText(nines).number().has_value());
   CHECK_FALSE(timestamp_at("2025-13-01 00:00:00"));
   CHECK_FALSE(timestamp_at("2025-12-01"));
   CHECK(timestamp_at("1970-01-02 00:00:01")->seconds == 86401.0);

@@ -95,6 +95,27 @@ TEST_CASE("rows stay where they are when the table is moved") {
   CHECK(match_chip("x1_ultra", {}, second.rows()).chip == row);
 }
 
+TEST_CASE("a part of a user's chip does not need the table that it was made of") {
+  const std::string more =
+      R"(,"unit_kind":"a kind of unit of a name of its own","source":"the datasheet of the maker")";
+  const auto half_of = [](const std::string& text) {
+    Notes notes;
+    const UserChips table = parse_user_chips(file_of(text), "c.json", notes);
+    return &with_units(table.rows().front(), 32, "half");
+  };
+  const Chip* const half = half_of(chip(more));
+  CHECK(half->id == "acme-x1-half");
+  CHECK(half->unit_kind == "a kind of unit of a name of its own");
+  CHECK(half->source == "the datasheet of the maker");
+  CHECK(half->rates.front().datasheet_flops == 4096 * 32 * 1500e6);
+  CHECK(half_of(chip(more)) == half);
+  // Another table, with the same id for another chip.
+  const Chip* const other =
+      half_of(chip(more, R"({"precision":"bf16","flop_per_clock_per_unit":1024,"mhz":1500})"));
+  CHECK(other->rates.front().datasheet_flops == 1024 * 32 * 1500e6);
+  CHECK(half->rates.front().datasheet_flops == 4096 * 32 * 1500e6);
+}
+
 TEST_CASE("a clock is documented where it proves the figure, implied where it comes from it") {
   CHECK(rate_of_file(chip()).basis == ClockBasis::documented);
   CHECK(rate_of_file(chip("", R"({"precision":"bf16","flop_per_clock_per_unit":4096,"mhz":1500,)"
