@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +65,35 @@ enum class Severity {
 
 [[nodiscard]] std::string_view to_string(Severity severity) noexcept;
 
+// One for each kind of note: src/base/note_code.hpp has their table.
+enum class NoteCode : unsigned char;
+
+// Stable, kebab-case: "truncated-tail".
+[[nodiscard]] std::string_view to_string(NoteCode code) noexcept;
+
+// Which kind a note is of. A document that another version reduced may hold codes that this one
+// does not know: they stay as they are.
+class NoteId {
+ public:
+  NoteId() = default;
+  explicit NoteId(NoteCode code) noexcept : known_(code) {}
+  explicit NoteId(std::string_view text);
+
+  [[nodiscard]] std::string str() const;
+
+  friend bool operator==(const NoteId& a, const NoteId& b) noexcept = default;
+  friend bool operator==(const NoteId& id, NoteCode code) noexcept { return id.known_ == code; }
+  friend bool operator==(const NoteId& id, std::string_view text) noexcept {
+    return (id.known_ ? to_string(*id.known_) : std::string_view(id.foreign_)) == text;
+  }
+
+ private:
+  std::optional<NoteCode> known_;
+  std::string foreign_;  // where it is not known
+};
+
 struct Note {
-  std::string code;  // stable, kebab-case: "truncated-tail"
+  NoteId code;
   Severity severity = Severity::info;
   std::int64_t count = 1;
   std::string text;  // of the first occurrence
@@ -76,8 +104,11 @@ struct Note {
 // repeated.
 class Notes {
  public:
-  void add(std::string code, Severity severity, std::string text, Place place = {},
+  // As grave as its kind usually is.
+  void add(NoteCode code, std::string text, Place place = {}, std::int64_t count = 1);
+  void add(NoteCode code, Severity severity, std::string text, Place place = {},
            std::int64_t count = 1);
+  void add(Note note);
 
   [[nodiscard]] const std::vector<Note>& all() const noexcept { return notes_; }
   [[nodiscard]] bool has(std::string_view code) const noexcept;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/note_code.hpp"
+
 namespace mfu {
 
 std::string_view to_string(ErrorKind kind) noexcept {
@@ -59,17 +61,31 @@ Error::Error(ErrorKind kind, std::string message, Place place, std::string hint)
   if (!hint_.empty()) what_ += " (" + hint_ + ")";
 }
 
-void Notes::add(std::string code, Severity severity, std::string text, Place place,
+NoteId::NoteId(std::string_view text) : known_(note_code(text)) {
+  if (!known_) foreign_ = text;
+}
+
+std::string NoteId::str() const { return known_ ? std::string(to_string(*known_)) : foreign_; }
+
+void Notes::add(NoteCode code, std::string text, Place place, std::int64_t count) {
+  add(code, kind_of(code).severity, std::move(text), std::move(place), count);
+}
+
+void Notes::add(NoteCode code, Severity severity, std::string text, Place place,
                 std::int64_t count) {
-  for (Note& note : notes_) {
-    if (note.code == code) {
-      note.count += count;
+  add({NoteId(code), severity, count, std::move(text), std::move(place)});
+}
+
+void Notes::add(Note note) {
+  for (Note& known : notes_) {
+    if (known.code == note.code) {
+      known.count += note.count;
       // --strict looks at the severity: the gravest of the occurrences decides.
-      if (severity > note.severity) note.severity = severity;
+      if (note.severity > known.severity) known.severity = note.severity;
       return;
     }
   }
-  notes_.push_back({std::move(code), severity, count, std::move(text), std::move(place)});
+  notes_.push_back(std::move(note));
 }
 
 bool Notes::has(std::string_view code) const noexcept {

@@ -107,8 +107,6 @@ class JsonCursor {
   // What the next token looks like, for a message: "a string", "NaN", "'x'".
   [[nodiscard]] std::string describe_next();
 
-  [[nodiscard]] const ByteSource& source() const noexcept { return source_; }
-
   [[noreturn]] void fail(std::string message, std::string hint = {});
 
  private:

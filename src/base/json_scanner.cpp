@@ -5,6 +5,7 @@
 
 #include "base/json_blocks.hpp"
 #include "base/json_doubts.hpp"
+#include "base/note_code.hpp"
 
 namespace mfu {
 
@@ -409,27 +410,25 @@ bool JsonScanner::pass_value(bool keep) {
 void JsonScanner::report(Notes& notes) const {
   struct Row {
     JsonOddity oddity;
-    const char* code;
-    Severity severity;
+    NoteCode code;
     const char* text;
   };
   constexpr Row kRows[] = {
-      {JsonOddity::truncated, "truncated-tail", Severity::loss,
+      {JsonOddity::truncated, NoteCode::truncated_tail,
        "the trace stops in the middle; what came before was used"},
-      {JsonOddity::malformed_event, "malformed-event", Severity::loss,
+      {JsonOddity::malformed_event, NoteCode::malformed_event,
        "quotes or braces of an event do not match; the event was left out"},
-      {JsonOddity::malformed_metadata, "malformed-metadata", Severity::loss,
+      {JsonOddity::malformed_metadata, NoteCode::malformed_metadata,
        "the metadata beside the events is not valid JSON; part of it was left out"},
-      {JsonOddity::trailing_comma, "trailing-comma", Severity::info,
-       "a comma without an event behind it"},
-      {JsonOddity::missing_comma, "missing-comma", Severity::info,
+      {JsonOddity::trailing_comma, NoteCode::trailing_comma, "a comma without an event behind it"},
+      {JsonOddity::missing_comma, NoteCode::missing_comma,
        "two events without a comma between them"},
-      {JsonOddity::control_character, "control-character", Severity::info,
+      {JsonOddity::control_character, NoteCode::control_character,
        "raw control characters in a string"},
-      {JsonOddity::invalid_escape, "invalid-escape", Severity::info,
+      {JsonOddity::invalid_escape, NoteCode::invalid_escape,
        "a backslash before a character that it cannot escape"},
-      {JsonOddity::not_utf8, "not-utf8", Severity::info, "bytes that are not UTF-8"},
-      {JsonOddity::trailing_bytes, "trailing-bytes", Severity::loss,
+      {JsonOddity::not_utf8, NoteCode::not_utf8, "bytes that are not UTF-8"},
+      {JsonOddity::trailing_bytes, NoteCode::trailing_bytes,
        "something follows the end of the document"},
   };
   for (const Row& row : kRows) {
@@ -438,7 +437,7 @@ void JsonScanner::report(Notes& notes) const {
     Place where;
     where.file = source_.name();
     where.byte_offset = counted.first;
-    notes.add(row.code, row.severity, row.text, std::move(where), counted.count);
+    notes.add(row.code, row.text, std::move(where), counted.count);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/note_code.hpp"
 #include "diagnose/detail.hpp"
 #include "diagnose/devices/health.hpp"
 #include "diagnose/fit/factors.hpp"
@@ -32,7 +33,7 @@ constexpr Rule kRules[] = {
 void note_sums(const Job& job, Notes& notes) {
   const RunTimings& run = job.run();
   if (job.step_spread() > kStepSpread) {
-    notes.add("uneven-steps", Severity::info,
+    notes.add(NoteCode::uneven_steps,
               "the ranks' own step times differ by more than 5 %; the median rank's stands");
   }
   if (run.step.empty()) return;
@@ -53,7 +54,7 @@ void note_sums(const Job& job, Notes& notes) {
     }
   }
   if (off > 0) {
-    notes.add("unattributed-time", Severity::info,
+    notes.add(NoteCode::unattributed_time,
               "the buckets do not add up to the step within 2 %; the difference is shown as "
               "unattributed",
               Place{.what = first}, off);
@@ -89,7 +90,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   const Attribution attribution = attribute(job, form);
   detail.split = attribution.method;
   if (attribution.waits_elsewhere) {
-    notes.add("waits-elsewhere", Severity::assumption,
+    notes.add(NoteCode::waits_elsewhere,
               run.waits_in == WaitsIn::comm ? "waits_in says comm, but the idle time is in stall: "
                                               "the waits are read from stall"
                                             : "waits_in says stall, but the idle time is in comm: "

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/note_code.hpp"
+
 namespace mfu {
 
 namespace {
@@ -15,7 +17,7 @@ constexpr std::size_t kMostRankValues = 1'000'000;
 
 void LogFormat::pause(const char* kind, const LogLine& line, double seconds) {
   if (found.pauses.size() >= kMostPauses) {
-    notes.add("pauses-capped", Severity::loss, "only the first 100,000 pauses are kept");
+    notes.add(NoteCode::pauses_capped, "only the first 100,000 pauses are kept");
     return;
   }
   // 0: how long is not known.
@@ -27,13 +29,11 @@ void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int6
                            double value, const char* unit) {
   const bool time = std::string_view(unit) == "s";
   if (rank < 0 || !std::isfinite(value) || (time && !(value >= 0.0 && value <= kLongestStep_s))) {
-    notes.add("implausible-values", Severity::loss,
-              "values by rank that are no rank's are left out");
+    notes.add(NoteCode::implausible_values, "values by rank that are no rank's are left out");
     return;
   }
   if (found.rank_values.size() >= kMostRankValues) {
-    notes.add("rank-values-capped", Severity::loss,
-              "only the first million values by rank are kept");
+    notes.add(NoteCode::rank_values_capped, "only the first million values by rank are kept");
     return;
   }
   found.rank_values.push_back({std::move(series), iteration, rank, value, unit});

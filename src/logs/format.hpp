@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "logs/lines.hpp"
 #include "logs/steps.hpp"
 #include "logs/training_log.hpp"
@@ -53,10 +54,10 @@ class LogFormat {
     step.timestamp_s = line.timestamp_s;
     return step;
   }
-  void note(const char* code, Severity severity, std::string text, const LogLine& line) {
+  void note(NoteCode code, std::string text, const LogLine& line) {
     Place where;
     where.line = line.number;
-    notes.add(code, severity, std::move(text), std::move(where));
+    notes.add(code, std::move(text), std::move(where));
   }
   void pause(const char* kind, const LogLine& line, double seconds);
   void rank_value(std::string series, std::int64_t iteration, std::int64_t rank, double value,

@@ -1,6 +1,7 @@
 // Logs that print one metric a line: a block of them is a step.
 #pragma once
 
+#include "base/note_code.hpp"
 #include "logs/format.hpp"
 
 namespace mfu {
@@ -28,8 +29,7 @@ class MetricBlock : public LogFormat {
     if (open_ && told_) {
       if (step_.iteration < 0) {
         step_.iteration = next_;
-        notes.add("steps-not-numbered", Severity::info,
-                  "blocks without a step number: counted from 1");
+        notes.add(NoteCode::steps_not_numbered, "blocks without a step number: counted from 1");
       }
       next_ = step_.iteration + 1;
       steps.add(step_, origin_);

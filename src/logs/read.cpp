@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "logs/needles.hpp"
 #include "logs/registry.hpp"
 #include "logs/tables/columns.hpp"
@@ -156,10 +157,9 @@ std::vector<Candidate> make_candidates(const LogReadOptions& options, const Byte
 }
 
 void pass_on(const Notes& from, Notes& to, const ByteSource& source) {
-  for (const Note& said : from.all()) {
-    Place where = said.first;
-    where.file = source.name();
-    to.add(said.code, said.severity, said.text, std::move(where), said.count);
+  for (Note said : from.all()) {
+    said.first.file = source.name();
+    to.add(std::move(said));
   }
 }
 
@@ -173,8 +173,8 @@ void note_impossible(const TrainingLog& log, Notes& notes, const ByteSource& sou
     }
   }
   if (count > 0) {
-    notes.add("logged-mfu-above-100", Severity::info,
-              "the log's own MFU is above 100 %, which cannot be", place_in(source, line), count);
+    notes.add(NoteCode::logged_mfu_above_100, "the log's own MFU is above 100 %, which cannot be",
+              place_in(source, line), count);
   }
 }
 
@@ -197,7 +197,7 @@ void drop_implausible(TrainingLog& log, Notes& notes, const ByteSource& source) 
     if (!value || (*value >= 1.0 && *value <= bound.most)) continue;
     value.reset();
     log.said_by.erase(bound.what);
-    notes.add("implausible-setup", Severity::loss,
+    notes.add(NoteCode::implausible_setup,
               std::string(bound.what) + ": a figure that no job has is left out", place_in(source));
   }
 }
@@ -295,7 +295,7 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
   drop_implausible(log, notes, source);
   pass_on(best->format->notes, notes, source);
   if (log.segments.empty() && log.rank_values.empty()) {
-    notes.add("no-steps", Severity::loss,
+    notes.add(NoteCode::no_steps,
               "only the start of a " + log.format + " log: there is no step in it",
               place_in(source));
   }
@@ -311,24 +311,23 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
       values.clear();
     }
     if (candidate.format->steps.count() > 0) {
-      notes.add("two-signatures", Severity::info,
+      notes.add(NoteCode::two_signatures,
                 "lines of " + std::string(candidate.row->name) + " are in it, too; " + log.format +
                     " tells more and is taken",
                 place_in(source));
     }
   }
   if (reader.cut_last_line()) {
-    notes.add("cut-last-line", Severity::loss,
+    notes.add(NoteCode::cut_last_line,
               "the last line has no end: what may be half of a number is left out",
               place_in(source, line.number));
   }
   if (reader.long_lines() > 0) {
-    notes.add("long-line", Severity::loss,
-              "lines of more than 64 KiB: the rest of them is not read",
+    notes.add(NoteCode::long_line, "lines of more than 64 KiB: the rest of them is not read",
               place_in(source, reader.first_long_line()), reader.long_lines());
   }
   if (source.cut_off()) {
-    notes.add("truncated-tail", Severity::loss, "the gzip data is cut off", place_in(source));
+    notes.add(NoteCode::truncated_tail, "the gzip data is cut off", place_in(source));
   }
   note_impossible(log, notes, source);
   return log;

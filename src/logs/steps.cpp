@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu {
@@ -219,28 +220,26 @@ std::vector<LogSegment> StepCollector::finish(const std::string& path, Notes& no
     return where;
   };
   if (copied_ > 0) {
-    notes.add("ranks-merged", Severity::info,
+    notes.add(NoteCode::ranks_merged,
               "several lines tell of one step: the median of what they say is taken",
               place(first_copied_line_), copied_);
   }
   if (segments_.size() > 1) {
-    notes.add("resumed-run", Severity::info,
-              "the step numbers start again: each part is kept apart",
+    notes.add(NoteCode::resumed_run, "the step numbers start again: each part is kept apart",
               place(segments_[1].first_line), static_cast<std::int64_t>(segments_.size()) - 1);
   }
   if (dropped_ > 0) {
-    notes.add("too-many-restarts", Severity::loss,
+    notes.add(NoteCode::too_many_restarts,
               "the step numbers start again too often: steps after the " +
                   std::to_string(kMostSegments) + "th time are left out",
               place(0), dropped_);
   }
   if (implausible_ > 0) {
-    notes.add("implausible-values", Severity::loss,
-              "figures that no training step has are left out", place(first_implausible_line_),
-              implausible_);
+    notes.add(NoteCode::implausible_values, "figures that no training step has are left out",
+              place(first_implausible_line_), implausible_);
   }
   if (stride_ > 1) {
-    notes.add("steps-merged", Severity::loss,
+    notes.add(NoteCode::steps_merged,
               std::to_string(count_) + " steps are too many to keep one by one: means over " +
                   std::to_string(stride_) + " neighbours stand for them",
               place(0));

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "flops/counted_work.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/measure.hpp"
@@ -49,7 +50,7 @@ void count_work(RunTimings& run, const std::function<ModelShape()>& find, Notes&
     work.params = shape.given_params;
     const FlopCount plain = count_flops(shape, work, convention);
     if (!plain.model_flops) {
-      notes.add("work-not-counted", Severity::info,
+      notes.add(NoteCode::work_not_counted,
                 std::string(convention.id) + " is a hardware count: it gives no MFU",
                 Place{.what = "convention"});
       return;
@@ -63,18 +64,17 @@ void count_work(RunTimings& run, const std::function<ModelShape()>& find, Notes&
           result.hardware_share = *again.hardware_flops / *plain.model_flops;
         }
       } catch (const Error& error) {
-        notes.add("hfu-not-defined", Severity::info, error.message(),
-                  Place{.what = "workload.recompute"});
+        notes.add(NoteCode::hfu_not_defined, error.message(), Place{.what = "workload.recompute"});
       }
     }
     workload.flops_per_step = *plain.model_flops * tokens;
     run.convention = std::string(convention.id);
     run.counted = std::move(result);
-    notes.add("work-counted", Severity::info,
+    notes.add(NoteCode::work_counted,
               "the work of a step is counted from the model under " + std::string(convention.id),
               Place{.what = "model"});
   } catch (const Error& error) {
-    notes.add("work-not-counted", Severity::info,
+    notes.add(NoteCode::work_not_counted,
               "the work of a step cannot be counted from the model: " + error.message(),
               Place{.what = "model"});
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "logs/training_log.hpp"
 #include "measure/log_series.hpp"
 #include "measure/log_summary.hpp"
@@ -168,7 +169,7 @@ class Selector {
     std::size_t leading = 0;
     while (leading < most && costs[leading] > kSlowStart * usual) ++leading;
     if (leading == most && most >= 4 && costs[most] > kSlowStart * usual) {
-      notes_.add("long-warmup", Severity::assumption,
+      notes_.add(NoteCode::long_warmup,
                  "the run still looks like warm-up after the steps that the rule leaves out; if it "
                  "is, leave more out with --skip",
                  Place{.file = log_.path, .line = line});
@@ -268,15 +269,14 @@ class Selector {
   void say() {
     const LeftOutSteps& out = summary_.left_out;
     if (out.too_short + out.over_peak > 0) {
-      notes_.add("steps-refused", Severity::info,
+      notes_.add(NoteCode::steps_refused,
                  "steps that no GPU can have done in their time are left out: the clock did not "
                  "wait for the GPU (asynchronous dispatch)",
                  Place{.file = log_.path, .line = first_refused_}, out.too_short + out.over_peak);
     }
     if (out.other_batch > 0) {
-      notes_.add("batch-changes", Severity::info,
-                 "steps of another global batch than most are left out", Place{.file = log_.path},
-                 out.other_batch);
+      notes_.add(NoteCode::batch_changes, "steps of another global batch than most are left out",
+                 Place{.file = log_.path}, out.other_batch);
     }
   }
 

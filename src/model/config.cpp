@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "model/family.hpp"
 #include "model/parsed.hpp"
 
@@ -194,7 +195,7 @@ void take_width(const Fields& config, ModelShape& model, Notes& notes) {
     model.ffn_hidden = usual_ffn(model);
     if (model.gated_mlp) {
       notes.add(
-          "ffn-hidden-assumed", Severity::assumption,
+          NoteCode::ffn_hidden_assumed,
           "intermediate_size is not given: " + std::to_string(model.ffn_hidden) + " is assumed",
           config.place());
     }
@@ -258,7 +259,7 @@ ModelShape decoder(const Fields& config, const std::string& type, Notes& notes,
     apply_family(*family, model);
   } else if (!type.empty()) {
     model.tied_embeddings = true;  // what a config that says nothing has always meant
-    notes.add("model-family-unknown", Severity::assumption,
+    notes.add(NoteCode::model_family_unknown,
               "model_type '" + type + "' is not known: the layers of Llama are assumed",
               config.place("model_type"));
   }
@@ -338,7 +339,7 @@ ModelShape model_from_config(const Fields& config, Notes& notes,
     for (std::string& key : missing) key = std::string(nested) + "." + key;
   }
   if (!nested.empty() || config.has("vision_config") || config.has("audio_config")) {
-    notes.add("text-tower-only", Severity::assumption,
+    notes.add(NoteCode::text_tower_only,
               "only the text model is counted: image and audio towers are left out",
               nested.empty() ? config.place() : config.place(nested));
   }

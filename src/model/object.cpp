@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "model/family.hpp"
 #include "model/parsed.hpp"
 
@@ -179,8 +180,8 @@ void take_gating(const Fields& fields, ModelShape& model, const Family* family, 
   } else if (!model.pattern.empty() || (!fields.has("ffn_hidden") && !fields.has("experts"))) {
     model.gated_mlp = false;  // Megatron's hybrids, and the classic 4h
   } else if (model.layers > 0) {
-    notes.add("gating-assumed", Severity::assumption,
-              "gated_mlp is not given: three matrices an MLP are assumed", fields.place());
+    notes.add(NoteCode::gating_assumed, "gated_mlp is not given: three matrices an MLP are assumed",
+              fields.place());
   }
 }
 
@@ -201,7 +202,7 @@ void take_positions(const Fields& fields, const Family* family, ModelShape& mode
     model.learned_positions = *rows;
     return;
   }
-  notes.add("positions-unknown", Severity::assumption,
+  notes.add(NoteCode::positions_unknown,
             "learned position embeddings of unknown length are not counted: give max_positions",
             fields.place());
 }
@@ -229,7 +230,7 @@ void look_at_unknown(const Fields& fields, Notes& notes) {
   }
   refuse_unknown_parts(fields);
   if (count == 0) return;
-  notes.add("unknown-keys", Severity::info, "keys of the model that are ignored: " + ignored,
+  notes.add(NoteCode::unknown_keys, "keys of the model that are ignored: " + ignored,
             fields.place(), count);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "model/family.hpp"
 #include "model/parsed.hpp"
 
@@ -75,7 +76,7 @@ double size_in_name(std::string_view name) {
 void compare_counts(const Fields& fields, const ModelShape& model, Notes& notes) {
   const double derived = count_parameters(model).total;
   if (model.given_params && std::fabs(*model.given_params - derived) > 0.02 * derived) {
-    notes.add("params-differ", Severity::assumption,
+    notes.add(NoteCode::params_differ,
               "params says " + shown(*model.given_params) + ", the shape has " + shown(derived) +
                   " parameters",
               fields.place("params"));
@@ -83,7 +84,7 @@ void compare_counts(const Fields& fields, const ModelShape& model, Notes& notes)
   const double named = size_in_name(model.name);
   constexpr double kMostApart = 1.5;  // names round: Gemma 7B has 8.5
   if (named > 0.0 && (named > kMostApart * derived || derived > kMostApart * named)) {
-    notes.add("model-name-differs", Severity::assumption,
+    notes.add(NoteCode::model_name_differs,
               "the name '" + model.name + "' says " + shown(named) + ", the shape has " +
                   shown(derived) + " parameters",
               fields.place());
@@ -188,7 +189,7 @@ ModelShape parse_model(std::string_view json_text, const std::string& source, No
           throw Error(problem.kind(), problem.message(), fields.place("name"), problem.hint());
         }
         // A rate that is already in FLOP/s needs no shape.
-        notes.add("model-unknown", Severity::info, problem.message(), fields.place("name"));
+        notes.add(NoteCode::model_unknown, problem.message(), fields.place("name"));
         ModelShape unknown;
         unknown.name = name;
         return unknown;
@@ -207,7 +208,7 @@ ModelShape parse_model(std::string_view json_text, const std::string& source, No
                 listed(missing) + (missing.size() == 1 ? " is missing" : " are missing"),
                 fields.place(), config ? "" : "layers, hidden, heads and vocab are needed");
   }
-  notes.add("model-keys-missing", Severity::info, "the model's shape lacks " + listed(missing),
+  notes.add(NoteCode::model_keys_missing, "the model's shape lacks " + listed(missing),
             fields.place());
   return model;
 }

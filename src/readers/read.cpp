@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "readers/input_files.hpp"
 #include "readers/reader.hpp"
 #include "readers/run/timeline_run.hpp"
@@ -107,7 +108,7 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   if (count == 1) {
     result.run.trace = std::move(trace);
   } else if (trace) {
-    notes.add("trace-evidence-apart", Severity::info,
+    notes.add(NoteCode::trace_evidence_apart,
               "collectives are paired when traces are read: what several reduced files say about "
               "them is not joined");
   }

@@ -19,7 +19,6 @@ class TextLines {
   // The next line that is not blank, trimmed; false at the end. Valid until the next call. A line
   // longer than 1 MiB is Error{format}.
   [[nodiscard]] bool next(std::string_view& line);
-  [[nodiscard]] std::int64_t line() const noexcept { return line_; }
   [[nodiscard]] Place place() const;
 
  private:

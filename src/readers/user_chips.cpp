@@ -16,6 +16,7 @@
 #include "base/bytes.hpp"
 #include "base/json_cursor.hpp"
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 
 namespace mfu {
 
@@ -365,7 +366,7 @@ class ChipsReader {
     }
     if (!shadowed.empty()) {
       notes_.add(
-          "user-chip-shadows", Severity::info,
+          NoteCode::user_chip_shadows,
           fmt::format("'{}' is the name of a built-in row as well: the file's row, {}, is used",
                       shadowed, row.id),
           start);

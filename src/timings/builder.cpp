@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "timings/layout.hpp"
 
 namespace mfu {
@@ -141,7 +142,7 @@ void RunBuilder::settle_repeats(Notes& notes) {
   Place where = place(*first);
   where.line = first->disorder_line;
   where.column = 0;
-  notes.add("repeated-samples", Severity::info,
+  notes.add(NoteCode::repeated_samples,
             std::to_string(replaced) +
                 " samples were replaced by later ones for the same rank and step (a resumed job "
                 "repeats steps)",
@@ -166,7 +167,7 @@ void RunBuilder::drop_empty_ranks(Notes& notes) {
     throw Error(ErrorKind::insufficient, "no rank has a step", std::move(first),
                 "the recorder wrote no samples");
   }
-  notes.add("rank-without-samples", Severity::loss,
+  notes.add(NoteCode::rank_without_samples,
             std::to_string(dropped) +
                 " ranks have no samples and are left out, the first is rank " +
                 std::to_string(lowest),
@@ -256,7 +257,7 @@ void RunBuilder::check_groups(Notes& notes) const {
   Place where = place(*worst_record, {}, {});
   where.what += ", step " + std::to_string(worst_record->steps[worst_index]);
   notes.add(
-      "comm-by-group-sum", Severity::assumption,
+      NoteCode::comm_by_group_sum,
       "comm_by_group does not sum to comm within 2 % in " + std::to_string(cells) +
           " samples; comm is taken as the total. Worst: " + rank_text(worst_record->info.rank) +
           ", step " + std::to_string(worst_record->steps[worst_index]) + ": groups sum to " +
@@ -276,7 +277,7 @@ void RunBuilder::note_partial_series(Notes& notes) const {
     }
     if (without == 0 || static_cast<std::size_t>(without) == records_.size()) continue;
     // Not every rank takes part in every kind of group: the last stage has no one to send to.
-    notes.add("series-not-on-all-ranks", Severity::info,
+    notes.add(NoteCode::series_not_on_all_ranks,
               series_name(id) + " is not recorded on " + std::to_string(without) + " of " +
                   std::to_string(records_.size()) + " ranks, the first is " +
                   rank_text(first->info.rank) + "; it is missing there, not zero",
@@ -325,7 +326,7 @@ void RunBuilder::find_common_steps(Notes& notes) {
         place(*fewest), "leave out the files of ranks that stopped early");
   }
   const auto left_out = static_cast<std::int64_t>(all.size() - common.size());
-  notes.add("steps-not-on-all-ranks", Severity::loss,
+  notes.add(NoteCode::steps_not_on_all_ranks,
             std::to_string(left_out) + " of " + std::to_string(all.size()) +
                 " steps are not recorded by every rank and are left out; " + has_fewest,
             place(*fewest), left_out);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/note_code.hpp"
+
 namespace mfu {
 
 namespace {
@@ -57,7 +59,7 @@ void note_count(const RunTimings& run, Notes& notes) {
   const std::int64_t count = *run.hardware.count;
   const auto recorded = static_cast<std::int64_t>(run.ranks.size());
   if (count < recorded) {
-    notes.add("count-below-ranks", Severity::assumption,
+    notes.add(NoteCode::count_below_ranks,
               "hardware.count is " + std::to_string(count) + ", but " + std::to_string(recorded) +
                   " ranks are recorded; the work and peak of " + std::to_string(count) +
                   " GPUs are counted",
@@ -65,7 +67,7 @@ void note_count(const RunTimings& run, Notes& notes) {
   }
   const std::int64_t sized = product(run.parallelism);
   if (sized > 1 && count < sized) {
-    notes.add("count-below-layout", Severity::info,
+    notes.add(NoteCode::count_below_layout,
               "hardware.count is " + std::to_string(count) + ", less than " +
                   sizes_text(run.parallelism) + " = " + std::to_string(sized) +
                   ": the recorded layout is judged, not the product",
@@ -97,7 +99,7 @@ Radix radix_of(const RunTimings& run, Notes& notes) {
   const std::int64_t tp = radix[Axis::tp].value_or(1);
   if (tp > 1 && count && *count * tp == sized && highest < *count) {
     radix.recorded[static_cast<std::size_t>(Axis::tp)] = false;
-    notes.add("one-rank-per-tp-group", Severity::assumption,
+    notes.add(NoteCode::one_rank_per_tp_group,
               "ranks have no coords and hardware.count is " + sizes_text(run.parallelism) +
                   " without tp: rank numbers are taken to count tensor-parallel groups",
               layout_place("parallelism"));
@@ -108,7 +110,7 @@ Radix radix_of(const RunTimings& run, Notes& notes) {
     if (world % sized == 0 && highest < world) {
       radix[Axis::dp] = world / sized;
       if (world != sized) {
-        notes.add("dp-size-assumed", Severity::assumption,
+        notes.add(NoteCode::dp_size_assumed,
                   "parallelism.dp is not given: " + std::to_string(world / sized) + " = " +
                       std::to_string(world) +
                       (count ? " GPUs (hardware.count)" : " recorded ranks") + " / (" +
@@ -135,7 +137,7 @@ void take_experts_out(RunTimings& run, Notes& notes) {
            (at[Axis::dp] >= 0 && at[Axis::ep] >= 0 && at[Axis::dp] % ep == at[Axis::ep]);
   };
   if (!std::all_of(run.ranks.begin(), run.ranks.end(), follows)) return;
-  notes.add("experts-inside-dp", Severity::assumption,
+  notes.add(NoteCode::experts_inside_dp,
             "hardware.count is " + sizes_text(run.parallelism) +
                 " without ep: expert groups are taken to lie inside the data-parallel ones, dp " +
                 std::to_string(*dp) + " is dp " + std::to_string(*dp / ep) + " x ep " +
@@ -163,7 +165,7 @@ void settle_layout(RunTimings& run, Notes& notes) {
   if (without != static_cast<std::ptrdiff_t>(run.ranks.size())) {
     // Given and derived coordinates may follow different orders: together they would mean nothing.
     const auto first = std::find_if_not(run.ranks.begin(), run.ranks.end(), has_coords);
-    notes.add("coords-not-on-all-ranks", Severity::assumption,
+    notes.add(NoteCode::coords_not_on_all_ranks,
               "coords are given on some ranks only, the first without is rank " +
                   std::to_string(first->rank) + "; its logical place is not known",
               layout_place("rank " + std::to_string(first->rank)), without);

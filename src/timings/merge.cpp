@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "timings/builder.hpp"
 
 namespace mfu {
@@ -44,7 +45,7 @@ RankInfo merge_info(const RunBuilder& builder, const RankRecord& earlier_record,
       (!earlier.node.empty() && !merged.node.empty() && earlier.node != merged.node) ||
       (earlier.gpu && merged.gpu && earlier.gpu != merged.gpu);
   if (moved) {
-    notes.add("rank-moved", Severity::assumption,
+    notes.add(NoteCode::rank_moved,
               "rank " + std::to_string(merged.rank) + " ran on " + place_of(earlier) +
                   " and later on " + place_of(merged) + "; the later place is taken for all steps",
               builder.place(later_record));
@@ -156,7 +157,7 @@ RankRecord merge_records(const RunBuilder& builder, RankRecord first, RankRecord
     }
   }
   if (repeated > 0) {
-    notes.add("repeated-samples", Severity::info,
+    notes.add(NoteCode::repeated_samples,
               std::to_string(repeated) + " samples of rank " + std::to_string(first.info.rank) +
                   " are the same in two files",
               builder.place(first), repeated);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "mfu/error.hpp"
 #include "mfu/timings.hpp"
 #include "timings/trace.hpp"
@@ -138,12 +139,12 @@ RunTimings select(RunTimings run, const Selection& selection, Notes& notes) {
 
   // Asked for, so nothing is lost; a reader of the report should still see it.
   if (fewer_steps) {
-    notes.add("steps-selected", Severity::info,
-              std::to_string(kept_steps.size()) + " of " + std::to_string(run.steps.size()) +
-                  " recorded steps are used, as asked");
+    notes.add(NoteCode::steps_selected, std::to_string(kept_steps.size()) + " of " +
+                                            std::to_string(run.steps.size()) +
+                                            " recorded steps are used, as asked");
   }
   if (fewer_ranks) {
-    notes.add("ranks-selected", Severity::info,
+    notes.add(NoteCode::ranks_selected,
               std::to_string(kept_ranks.size()) + " of " + std::to_string(run.ranks.size()) +
                   " recorded ranks are used, as asked; the job's counts stay as declared");
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/note_code.hpp"
+
 namespace mfu::traces {
 
 void GpuSpan::see(const GpuActivity& activity) {
@@ -20,7 +22,7 @@ void GpuSpan::settle(RankTrace& trace, Notes& notes) const {
   trace.gpu_span.begin_ns = part.begin_ns;
   trace.gpu_span.end_ns = part.end_ns;
   if (part.count == count_) return;
-  notes.add("stray-activity", Severity::loss,
+  notes.add(NoteCode::stray_activity,
             "a GPU activity over a minute from all others was left out of the captured span",
             Place{.file = trace.file}, count_ - part.count);
 }

@@ -30,7 +30,7 @@ std::string outcome(std::string_view bytes, std::size_t window) {
   } catch (const mfu::Error& error) {
     text = error.what();
   }
-  for (const mfu::Note& note : notes.all()) text += "\n" + note.code + note.first.str();
+  for (const mfu::Note& note : notes.all()) text += "\n" + note.code.str() + note.first.str();
   return text;
 }
 

@@ -59,7 +59,8 @@ std::string outcome(std::string_view bytes, std::size_t window) {
   } catch (const mfu::Error& error) {
     text = error.what();
   }
-  for (const mfu::Note& note : notes.all()) text += "\n" + note.code + std::to_string(note.count);
+  for (const mfu::Note& note : notes.all())
+    text += "\n" + note.code.str() + std::to_string(note.count);
   return text;
 }
 

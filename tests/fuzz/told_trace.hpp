@@ -44,7 +44,7 @@ inline std::string told(const traces::RankTrace& trace) {
 inline std::string told(const Notes& notes) {
   std::string text;
   for (const Note& note : notes.all()) {
-    text += "\n" + note.code + std::to_string(note.count) + note.first.str();
+    text += "\n" + note.code.str() + std::to_string(note.count) + note.first.str();
   }
   return text;
 }

@@ -9,6 +9,7 @@
 
 #include "base/decimal.hpp"
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "inputs/model_source.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/quantity.hpp"
@@ -115,15 +116,15 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
     peak.chip = match.chip;
     // What the device says of itself against what was asked: shown, and refused by --strict.
     for (const std::string& doubt : doubts(observed, *match.chip)) {
-      notes.add("device-conflict", Severity::assumption, doubt, at("--telemetry"));
+      notes.add(NoteCode::device_conflict, doubt, at("--telemetry"));
     }
     if (!match.same_peak_ids.empty()) {
       notes.add(
-          "chip-taken", Severity::info,
+          NoteCode::chip_taken,
           fmt::format("'{}' is several chips of one peak; taken for {}", text.chip, match.chip->id),
           at("--chip"));
     }
-    if (!match.remark.empty()) notes.add("chip-name", Severity::info, match.remark, at("--chip"));
+    if (!match.remark.empty()) notes.add(NoteCode::chip_name, match.remark, at("--chip"));
   }
   peak.clock = parse_clock(text.clock, observed, peak.chip);
   if (!text.peak.empty()) {
@@ -132,7 +133,7 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
                   "give --chip without --peak to have the peak of the mix worked out");
     }
     if (!text.chip.empty()) {
-      notes.add("peak-given", Severity::info, "--peak is what counts; --chip only names the chip",
+      notes.add(NoteCode::peak_given, "--peak is what counts; --chip only names the chip",
                 at("--peak"));
     }
     if (!text.clock.empty()) {
@@ -156,7 +157,7 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
   peak.flops = found.flops;
   if (found.clock_mhz > 0.0) peak.clock_mhz = found.clock_mhz;
   if (found.above_max) {
-    notes.add("clock-above-max", Severity::assumption,
+    notes.add(NoteCode::clock_above_max,
               fmt::format("{:.6g} MHz is above the {:.6g} MHz that {} runs at most",
                           found.clock_mhz, peak.chip->max_mhz, peak.chip->id),
               at("--clock"));
@@ -222,7 +223,7 @@ const Convention& pick_convention(const CalcText& text, Notes& notes) {
     }
   }
   if (text.model.empty() && !text.params.empty()) {
-    notes.add("convention-6n", Severity::info,
+    notes.add(NoteCode::convention_6n,
               "without the shape of the model attention cannot be counted: 6n, not palm",
               at("--convention"));
     return find_convention("6n");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "commands/commands.hpp"
 #include "compare/comparison.hpp"
 #include "compare/side.hpp"
@@ -192,12 +193,12 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   report.inputs.insert(report.inputs.end(), files.begin(), files.end());
   Comparison comparison = compare(before, after, options);
   if (comparison.detail->same_data) {
-    notes.add("same-measurement", Severity::info,
+    notes.add(NoteCode::same_measurement,
               "the two are the same measurement: there is nothing to tell apart",
               Place{.file = text.files[1]});
   }
   if (comparison.detail->restated != Restatement::none) {
-    notes.add("reconverted", Severity::info, "the two were not measured alike: see basis",
+    notes.add(NoteCode::reconverted, "the two were not measured alike: see basis",
               Place{.what = "--reconvert"});
   }
   report.compare = describe_compare(std::move(comparison), expected);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "commands/calc_options.hpp"
 #include "commands/commands.hpp"
 #include "compare/side.hpp"
@@ -117,7 +118,7 @@ TrainingLog read_live(const std::string& path, const LogReadOptions& options, No
     TrainingLog log = read_log(path, options, notes);
     interrupted = pipe.interrupted();
     if (interrupted) {
-      notes.add("interrupted", Severity::info, "broken off: the answer is of what came until then");
+      notes.add(NoteCode::interrupted, "broken off: the answer is of what came until then");
     }
     return log;
   } catch (const Error&) {

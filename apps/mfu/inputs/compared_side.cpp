@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/note_code.hpp"
 #include "diagnose/detail.hpp"
 #include "inputs/diagnosed_run.hpp"
 #include "inputs/rank_log.hpp"
@@ -34,7 +35,7 @@ bool is_report(const std::string& path) {
 void note_missing_ranks(const Side& side, const std::optional<double>& recorded,
                         const std::string& path, Notes& notes) {
   if (!recorded || !side.gpus || *recorded >= *side.gpus) return;
-  notes.add("ranks-not-recorded", Severity::assumption,
+  notes.add(NoteCode::ranks_not_recorded,
             fmt::format("{} of {} GPUs were recorded: the others are taken to be like them",
                         format_grouped(*recorded), format_grouped(*side.gpus)),
             Place{.file = path});
@@ -46,7 +47,7 @@ Side from_report(ByteSource source, const SideRequest& request, std::vector<Inpu
   SavedReport saved = read_report(source, info);
   inputs.push_back(info);
   if (request.options_given) {
-    notes.add("report-as-saved", Severity::info,
+    notes.add(NoteCode::report_as_saved,
               "the options do not change a saved report: it stands as it was measured",
               Place{.file = source.name()});
   }
@@ -71,7 +72,7 @@ Side from_run(ReadResult read, const std::string& path, const SideRequest& reque
 Side from_run_itself(ReadResult read, const std::string& path, const SideRequest& request,
                      std::vector<InputInfo>& inputs, Notes& notes) {
   if (!request.log_options.empty()) {
-    notes.add("options-of-logs", Severity::info,
+    notes.add(NoteCode::options_of_logs,
               "this is a run, and these are of logs: " + request.log_options, Place{.file = path});
   }
   return from_run(std::move(read), path, request, inputs, notes);
@@ -132,9 +133,7 @@ Side read_any(const std::string& path, const SideRequest& request, std::vector<I
     Notes own;
     try {
       Side side = from_log(ByteSource::open(path), request, inputs, own);
-      for (const Note& note : own.all()) {
-        notes.add(note.code, note.severity, note.text, note.first, note.count);
-      }
+      for (const Note& note : own.all()) notes.add(note);
       return side;
     } catch (const Error& of_log) {
       // A file that is no log either is best told by the first error, unless it was said to be one.
@@ -161,10 +160,9 @@ Side read_side(const std::string& path, const SideRequest& request, std::vector<
     place.file = path;
     throw Error(error.kind(), error.message(), std::move(place), error.hint());
   }
-  for (const Note& note : own.all()) {
-    Place place = note.first;
-    if (place.file.empty()) place.file = path;
-    notes.add(note.code, note.severity, note.text, std::move(place), note.count);
+  for (Note note : own.all()) {
+    if (note.first.file.empty()) note.first.file = path;
+    notes.add(std::move(note));
   }
   return side;
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "diagnose/detail.hpp"
 #include "diagnose/setup.hpp"
 #include "inputs/counted_work.hpp"
@@ -34,7 +35,7 @@ DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& not
   DiagnosedRun result{describe_diagnose(std::move(diagnosis), run, ask), std::move(read.inputs)};
   for (const Note& note : notes.all()) {
     // The general sentence says what MFU needs; this says what became of what the file gives.
-    if (note.code == "work-not-counted" && !result.section.mfu_missing.empty()) {
+    if (note.code == NoteCode::work_not_counted && !result.section.mfu_missing.empty()) {
       result.section.mfu_missing += "; " + note.text;
     }
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "measure/disagreement.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/model.hpp"
@@ -78,7 +79,7 @@ class Gathering {
         out_.model_from_log = true;
         return;
       } catch (const Error& error) {
-        notes_.add("log-model-unclear", Severity::loss,
+        notes_.add(NoteCode::log_model_unclear,
                    "the model that the log describes cannot be counted: " + error.message(),
                    in_log(log_, "model"));
       }
@@ -89,7 +90,7 @@ class Gathering {
       text_.model = log_.model_name;
       out_.model_from_log = true;
     } catch (const Error&) {
-      notes_.add("log-model-unknown", Severity::info,
+      notes_.add(NoteCode::log_model_unknown,
                  "the log names the model '" + log_.model_name.substr(0, 80) +
                      "', which no preset is; --model gives its shape",
                  in_log(log_, "model"));
@@ -122,7 +123,7 @@ class Gathering {
       (void)match_chip(log_.device_name);
       text_.chip = log_.device_name;
     } catch (const Error& error) {
-      notes_.add("log-chip-unknown", Severity::info,
+      notes_.add(NoteCode::log_chip_unknown,
                  "the device that the log names is not taken: " + error.message(),
                  in_log(log_, "device"));
     }
@@ -189,7 +190,7 @@ class Gathering {
              : precision_from_log_     ? said(log_, "precision", "the log")
                                        : "assumed: nothing says it");
       if (given_.precision.empty() && !precision_from_log_) {
-        notes_.add("precision-assumed", Severity::info,
+        notes_.add(NoteCode::precision_assumed, Severity::info,
                    "neither an option nor the log says the precision: bf16 is taken",
                    in_log(log_, "precision"));
       }
@@ -249,7 +250,7 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
       input.tokens_per_step = summary.tokens_per_step;
       source("tokens", number_text(*summary.tokens_per_step) + " a step", "the steps' lines");
     } else if (!near(*product, *summary.tokens_per_step)) {
-      notes.add("log-tokens-disagree", Severity::assumption,
+      notes.add(NoteCode::log_tokens_disagree,
                 fmt::format("the log prints {} tokens a step, batch x sequence length is {}: the "
                             "latter is taken; --tokens-per-step settles it",
                             number_text(*summary.tokens_per_step), number_text(*product)),
@@ -316,7 +317,7 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
       return calculate(input, others);
     } catch (const Error& error) {
       if (!gathered.model_from_log) throw;
-      notes.add("log-model-unclear", Severity::loss,
+      notes.add(NoteCode::log_model_unclear,
                 "the model that the log describes cannot be counted: " + error.message() +
                     "; --model gives the whole shape",
                 in_log(log, "model"));
@@ -331,7 +332,7 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
   if (!input.model && !input.params && summary.model_flops_per_s_per_gpu) {
     input.achieved_flops = summary.model_flops_per_s_per_gpu;
     calculation = calculate(input, others);
-    notes.add("flops-as-logged", Severity::info,
+    notes.add(NoteCode::flops_as_logged,
               "no model to count: the log's own FLOP/s are held against the peak",
               in_log(log, "FLOP/s"));
   }
@@ -340,7 +341,7 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
   if (summary.tokens_per_s && rate && !input.tokens_per_second &&
       !near(*rate, *summary.tokens_per_s)) {
     notes.add(
-        "log-rate-disagrees", Severity::assumption,
+        NoteCode::log_rate_disagrees,
         fmt::format("the log prints {} tokens/s, its step time and tokens make {}: the latter "
                     "is taken",
                     format_grouped(*summary.tokens_per_s), format_grouped(*rate)),
@@ -349,7 +350,7 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
   const Value& each = calculation.tokens_per_second_per_gpu;
   if (summary.tokens_per_s_per_gpu && each && !input.tokens_per_second_per_gpu &&
       !near(*each, *summary.tokens_per_s_per_gpu)) {
-    notes.add("log-rate-disagrees", Severity::assumption,
+    notes.add(NoteCode::log_rate_disagrees,
               fmt::format("the log prints {} tokens/s per GPU, its step time, tokens and GPUs make "
                           "{}: the latter is taken",
                           format_grouped(*summary.tokens_per_s_per_gpu), format_grouped(*each)),

@@ -10,6 +10,7 @@
 
 #include "base/bytes.hpp"
 #include "base/decimal.hpp"
+#include "base/note_code.hpp"
 #include "mfu/quantity.hpp"
 
 namespace mfu::app {
@@ -111,7 +112,7 @@ void check_size(const ModelShape& model, std::optional<double> stated, Notes& no
   place.what = "--params";
   if (stated && counted && far(*stated, counted->total, kStatedTolerance) &&
       far(*stated, counted->active, kStatedTolerance)) {
-    notes.add("params-disagree", Severity::assumption,
+    notes.add(NoteCode::params_disagree,
               fmt::format("--params says {} ({}), the shape of {} has {} ({}); the stated number "
                           "stands where a formula takes N",
                           size_text(*stated), format_grouped(*stated),
@@ -123,7 +124,7 @@ void check_size(const ModelShape& model, std::optional<double> stated, Notes& no
   const std::optional<double> size = counted ? std::optional<double>(counted->total) : stated;
   if (named && size && far(*named, *size, kNameTolerance)) {
     place.what = "--model";
-    notes.add("name-disagrees", Severity::assumption,
+    notes.add(NoteCode::name_disagrees,
               fmt::format("the name '{}' says {}, the {} {} ({})", model.name, size_text(*named),
                           counted ? "shape has" : "stated count is", size_text(*size),
                           format_grouped(*size)),

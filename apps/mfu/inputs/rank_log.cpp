@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/note_code.hpp"
 #include "inputs/read_inputs.hpp"
 #include "logs/registry.hpp"
 #include "outputs/terminal.hpp"
@@ -251,9 +252,7 @@ std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
     }
     std::move(log.rank_values.begin(), log.rank_values.end(), std::back_inserter(all.rank_values));
   }
-  for (const Note& note : said.all()) {
-    notes.add(note.code, note.severity, note.text, note.first, note.count);
-  }
+  for (const Note& note : said.all()) notes.add(note);
   try {
     result.run = run_of_log(all, notes);
   } catch (HealthyScores& healthy) {
@@ -305,13 +304,13 @@ RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
     }
   }
   if (!any_stall) {
-    notes.add("no-rest-of-step", Severity::assumption,
+    notes.add(NoteCode::no_rest_of_step,
               "the log does not say how long these steps are: what is neither compute nor "
               "communication is taken as 0",
               Place{.file = log.path});
   }
   if (!ascend) {
-    notes.add("timers-as-run", Severity::assumption,
+    notes.add(NoteCode::timers_as_run,
               "forward-compute holds tensor-parallel communication, which no timer tells apart: it "
               "is counted as compute",
               Place{.file = log.path});

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "inputs/model_source.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/quantity.hpp"
@@ -53,7 +54,7 @@ void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes)
   const auto tell = [&](std::string_view option, const std::optional<double>& given,
                         std::string_view what, const std::optional<double>& own) {
     if (!given || !own || *given == *own) return;
-    notes.add("contradicts-run", Severity::assumption,
+    notes.add(NoteCode::contradicts_run,
               fmt::format("the run itself says {:.10g} {}, {} says {:.10g}: the option stands",
                           *own, what, option, *given),
               at(option));
@@ -71,7 +72,7 @@ void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes)
     tell("--tokens-per-step", overrides.tokens_per_step, "tokens a step", own);
     const std::optional<double> asked = product(overrides.global_batch, seq_len);
     if (asked && *asked != *overrides.tokens_per_step) {
-      notes.add("options-contradict", Severity::assumption,
+      notes.add(NoteCode::options_contradict,
                 fmt::format("--batch makes {:.10g} tokens a step, --tokens-per-step says {:.10g}: "
                             "the tokens stand",
                             *asked, *overrides.tokens_per_step),
@@ -80,7 +81,7 @@ void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes)
   } else if (overrides.global_batch && !workload.global_batch) {
     const std::optional<double> asked = product(overrides.global_batch, seq_len);
     if (asked && workload.tokens_per_step && *asked != *workload.tokens_per_step) {
-      notes.add("contradicts-run", Severity::assumption,
+      notes.add(NoteCode::contradicts_run,
                 fmt::format("the run itself says {:.10g} tokens a step, --batch makes {:.10g}: the "
                             "option stands",
                             *workload.tokens_per_step, *asked),
@@ -161,7 +162,7 @@ void override_run(RunTimings& run, const Overrides& overrides, Notes& notes) {
   const auto say = [&](std::string_view option, const std::string& before,
                        const std::string& after) {
     if (before.empty() || before == after) return;
-    notes.add("overridden", Severity::info,
+    notes.add(NoteCode::overridden,
               fmt::format("{} replaces the file's \"{}\" by \"{}\"", option, before, after),
               at(option));
   };
@@ -180,7 +181,7 @@ void override_run(RunTimings& run, const Overrides& overrides, Notes& notes) {
   const bool recount = !overrides.model.empty() || !overrides.convention.empty() ||
                        overrides.seq_len || overrides.global_batch || overrides.tokens_per_step;
   if (recount && workload.flops_per_step) {
-    notes.add("overridden", Severity::info,
+    notes.add(NoteCode::overridden,
               "the file's flops_per_step is left aside: the work is counted from the options",
               at("--model"));
     workload.flops_per_step.reset();

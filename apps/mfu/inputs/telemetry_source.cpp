@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/note_code.hpp"
+
 namespace mfu::app {
 
 void add_telemetry_option(CLI::App& command, std::vector<std::string>& texts) {
@@ -84,7 +86,7 @@ void warn_of_other_chip(const std::string& chip, const std::string& device,
   } catch (const Error&) {
     return;  // a name that is not in the table is told where the peak is looked up
   }
-  notes.add("chip-contradicts-telemetry", Severity::assumption,
+  notes.add(NoteCode::chip_contradicts_telemetry,
             "the run states the chip '" + chip + "' and the telemetry shows '" + device +
                 "': peak and MFU are those of the run's",
             at("--telemetry"));
@@ -103,7 +105,7 @@ void name_chip(RunTimings& run, const std::string& device, std::span<const Chip>
   if (hardware.peak_tflops) return;
   if (!run.workload.flops_per_step) return;
   hardware.chip = device;
-  notes.add("chip-from-telemetry", Severity::info,
+  notes.add(NoteCode::chip_from_telemetry,
             "the run names no chip: it is the one that the telemetry names", at("--telemetry"));
 }
 

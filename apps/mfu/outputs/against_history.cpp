@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "compare/history.hpp"
 #include "mfu/quantity.hpp"
 #include "outputs/history_file.hpp"
@@ -54,7 +55,7 @@ void note_without_baseline(const std::string& job, bool any_of_job,
     const std::string hint = name_hint(job, names);
     if (!hint.empty()) said += " (" + hint + ")";
   }
-  notes.add("history-no-baseline", Severity::assumption, said + ": the gate has nothing to fail by",
+  notes.add(NoteCode::history_no_baseline, said + ": the gate has nothing to fail by",
             Place{.file = path});
 }
 
@@ -79,7 +80,7 @@ void hold_against_history(const AgainstText& text, const Side& side, bool gated,
     return !same;
   });
   if (others > 0) {
-    notes.add("history-not-alike", Severity::info,
+    notes.add(NoteCode::history_not_alike,
               "records of the job under another convention, peak, command, number of GPUs or "
               "tokens a step are left out",
               Place{.file = text.db}, static_cast<std::int64_t>(others));

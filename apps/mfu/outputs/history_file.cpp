@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/note_code.hpp"
 
 namespace mfu::app {
 namespace {
@@ -290,19 +291,17 @@ std::vector<HistoryEntry> read_history(const std::string& path, InputInfo& info,
     const OrderedJson object = OrderedJson::parse(line, nullptr, false);
     const std::string schema = object.is_object() ? words_at(object, "schema") : std::string();
     if (schema == kHistorySchema && !is_record(object)) {
-      notes.add("history-values", Severity::loss, "a record with values that cannot be is left out",
-                place);
+      notes.add(NoteCode::history_values, "a record with values that cannot be is left out", place);
     } else if (schema == kHistorySchema) {
       entries.push_back(entry_from(object));
       entries.back().line = number;
     } else if (schema.starts_with("mfu.history/")) {
-      notes.add("history-version", Severity::loss,
+      notes.add(NoteCode::history_version,
                 "a record of another version is left out: " + schema.substr(0, 40), place);
     } else if (newline == std::string::npos) {
-      notes.add("history-cut-off", Severity::loss, "the last record is cut off: it is left out",
-                place);
+      notes.add(NoteCode::history_cut_off, "the last record is cut off: it is left out", place);
     } else {
-      notes.add("history-line", Severity::loss, "a line that is no record is left out", place);
+      notes.add(NoteCode::history_line, "a line that is no record is left out", place);
     }
   }
   return entries;

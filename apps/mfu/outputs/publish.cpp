@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/note_code.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/version.hpp"
 #include "outputs/terminal.hpp"
@@ -42,7 +43,8 @@ void say_error(const Error& error) {
 // An ignored key may be a misspelt one: it is told even when nobody asked for talk.
 void say_notes(const std::vector<Note>& notes, bool verbose) {
   for (const Note& note : notes) {
-    if (note.severity == Severity::info && !verbose && note.code != "unknown-keys") continue;
+    if (note.severity == Severity::info && !verbose && note.code != NoteCode::unknown_keys)
+      continue;
     const std::string place = note.first.str();
     say(fmt::format("mfu: note: {}{}{}{}", place, place.empty() ? "" : ": ", note.text,
                     note.count > 1 ? fmt::format(" ({} times)", note.count) : std::string()));

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "base/note_code.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -98,7 +99,7 @@ void Job::choose_steps(Notes& notes) {
     }
   }
   if (dropped > 0) {
-    notes.add("steps-with-missing-samples", Severity::loss,
+    notes.add(NoteCode::steps_with_missing_samples,
               "steps left out because more than a tenth of the ranks has no sample in them",
               Place{.what = "step " + std::to_string(first)}, dropped);
   }
@@ -140,7 +141,7 @@ void Job::fill_holes(Notes& notes) {
   fill(comm_, own_comm_, "comm");
   fill(stall_, own_stall_, "stall");
   if (filled > 0) {
-    notes.add("missing-samples", Severity::loss,
+    notes.add(NoteCode::missing_samples,
               "samples are missing; the median of the same rank stands in for each",
               Place{.what = first}, filled);
   }

@@ -42,7 +42,6 @@ class StepModel {
   // As measured. Findings that only explain the measured step better (own stalls inside recorded
   // idle time, slow groups, microbatch spread) are put in here; afterwards settle() must be called.
   [[nodiscard]] Scenario& measured() noexcept { return measured_; }
-  [[nodiscard]] const Scenario& measured() const noexcept { return measured_; }
   void settle();
 
   // max(0, T - T_model) of the measured scenario, a step.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "diagnose/devices/health.hpp"
 #include "diagnose/fit/job.hpp"
 #include "mfu/chip.hpp"
@@ -32,7 +33,7 @@ void note_given_peak(const Setup& setup, const Clock& clock, Notes& notes) {
     return;  // of a precision that has no name here, or of several
   }
   if (const auto sparse = sparse_figure(*setup.peak_flops_per_gpu, precision)) {
-    notes.add("sparse-peak", Severity::assumption,
+    notes.add(NoteCode::sparse_peak,
               "the given peak is the 2:4 sparse " + std::string(to_string(precision)) +
                   " figure of " + std::string(sparse->chip->id) +
                   ", twice the dense one: MFU against the dense peak is twice as high",
@@ -42,14 +43,14 @@ void note_given_peak(const Setup& setup, const Clock& clock, Notes& notes) {
     const double given = *setup.peak_flops_per_gpu;
     if (rate == nullptr || given > 1.3 * rate->datasheet_flops ||
         given < 0.5 * rate->datasheet_flops) {
-      notes.add("peak-disagrees", Severity::assumption,
+      notes.add(NoteCode::peak_disagrees,
                 "the given peak is far from the dense " + std::string(to_string(precision)) +
                     " figure of " + std::string(setup.chip->id),
                 place);
     }
   }
   if (clock.rule != ClockRule::datasheet) {
-    notes.add("clock-not-used", Severity::info, "a given peak has no clock: the clock is not used",
+    notes.add(NoteCode::clock_not_used, "a given peak has no clock: the clock is not used",
               Place{.what = "clock"});
   }
 }
@@ -63,10 +64,10 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
       const ChipMatch match = match_chip(hardware.chip, {}, options.user_chips);
       chip = match.chip;
       if (!match.remark.empty()) {
-        notes.add("chip-name", Severity::info, match.remark, Place{.what = "hardware.chip"});
+        notes.add(NoteCode::chip_name, match.remark, Place{.what = "hardware.chip"});
       }
       if (!match.same_peak_ids.empty()) {
-        notes.add("chip-taken", Severity::info,
+        notes.add(NoteCode::chip_taken,
                   "\"" + hardware.chip + "\" is several chips of one peak; taken for " +
                       std::string(chip->id),
                   Place{.what = "hardware.chip"});
@@ -74,8 +75,7 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
     } catch (const Error& error) {
       // A peak that is given needs no chip: its name is then only shown.
       if (!hardware.peak_tflops) throw at_place(error, "hardware.chip");
-      notes.add("unknown-chip", Severity::info,
-                "the chip is not in the table; the given peak stands",
+      notes.add(NoteCode::unknown_chip, "the chip is not in the table; the given peak stands",
                 Place{.what = "hardware.chip"});
     }
   }
@@ -97,8 +97,7 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
   if (chip == nullptr) return;
   if (setup.precision.empty()) {
     setup.precision = "bf16";
-    notes.add("precision-assumed", Severity::assumption,
-              "no precision is given; the peak is that of bf16",
+    notes.add(NoteCode::precision_assumed, "no precision is given; the peak is that of bf16",
               Place{.what = "hardware.precision"});
   }
   try {
@@ -111,8 +110,8 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
     setup.peak_flops_per_gpu = peak.flops;
     if (peak.clock_mhz > 0.0) setup.clock_mhz = peak.clock_mhz;
     if (peak.above_max) {
-      notes.add("clock-above-max", Severity::assumption,
-                "the clock of the peak is above the chip's maximum", Place{.what = "clock"});
+      notes.add(NoteCode::clock_above_max, "the clock of the peak is above the chip's maximum",
+                Place{.what = "clock"});
     }
   } catch (const Error& error) {
     throw at_place(error, error.kind() == ErrorKind::insufficient ? "clock" : "hardware.precision");

@@ -2,6 +2,7 @@
 // Judged on the whole job, never by one rank's values, or a straggler's burst would be left out.
 #include <algorithm>
 
+#include "base/note_code.hpp"
 #include "diagnose/fit/job.hpp"
 #include "statistics/robust.hpp"
 
@@ -61,7 +62,7 @@ std::vector<std::int64_t> Job::drop_warmup(Notes& notes) {
   while (leading < most && is_warmup(leading)) ++leading;
   if (leading == most && leading > 0 && is_warmup(leading)) {
     notes.add(
-        "long-warmup", Severity::assumption,
+        NoteCode::long_warmup,
         "the run still looks like warm-up after the steps that the rule leaves out; if it is, "
         "leave more out with --skip",
         Place{.what = "step " + std::to_string(step_id(leading))});

@@ -3,6 +3,7 @@
 // Device_id is. Written from the tool's documentation; no file of it has been seen.
 #include <array>
 
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -51,7 +52,7 @@ class Ascend : public LogFormat {
     if (!rank || *rank < 0) return;
     const auto step = LogText(cell("Step")).integer();
     if (!step) {
-      note("steps-not-numbered", Severity::info, "rows without a step number", line);
+      note(NoteCode::steps_not_numbered, "rows without a step number", line);
     }
     for (const Part& part : kParts) {
       if (const auto value = LogText(cell(part.column)).number(-6)) {

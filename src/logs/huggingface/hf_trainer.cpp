@@ -4,6 +4,7 @@
 // at the end "{'train_runtime': 273.0148, 'train_samples_per_second': 3.663, ..}", once per rank,
 // or as a table "train_runtime = 0:54:00.24". What is particular to axolotl is written from its
 // source; no log of it has been seen.
+#include "base/note_code.hpp"
 #include "logs/bars/progress_bar.hpp"
 #include "logs/registry.hpp"
 #include "logs/run_summary.hpp"
@@ -48,13 +49,13 @@ class HfTrainer : public LogFormat {
       mean->step.line = summary.line;
       if (!mean->exact) {
         notes.add(
-            "coarse-rate", Severity::loss,
+            NoteCode::coarse_rate,
             "train_steps_per_second has too few digits: the step time is known to more than 1 "
             "% only",
             Place{.line = summary.line});
       }
       if (steps.count() == 0) {
-        notes.add("mean-of-run", Severity::info,
+        notes.add(NoteCode::mean_of_run,
                   "only the summary of the run has times: one mean, start-up included",
                   Place{.line = summary.line});
       }
@@ -97,7 +98,7 @@ class HfTrainer : public LogFormat {
     LoggedStep step = step_at(line, bar->done);
     step.step_s = bar->step_s;
     if (bars_++ == 0) {
-      note("smoothed-time", Severity::info, "s/it of a progress bar is a running mean", line);
+      note(NoteCode::smoothed_time, "s/it of a progress bar is a running mean", line);
     }
     steps.add(step, line.origin);
   }
@@ -113,7 +114,7 @@ class HfTrainer : public LogFormat {
     }
     LoggedStep step = step_at(line, ++dicts_);
     step.tokens_per_s_per_gpu = rate;
-    note("steps-not-numbered", Severity::info, "dicts without a step number: counted from 1", line);
+    note(NoteCode::steps_not_numbered, "dicts without a step number: counted from 1", line);
     steps.add(step, line.origin);
   }
 

@@ -1,5 +1,6 @@
 // Hugging Face's trainer_state.json, as it is written: one key a line, sorted. Its log_history has
 // no times but those of the summary at the end: one mean over the run.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/run_summary.hpp"
 #include "logs/values.hpp"
@@ -28,7 +29,7 @@ class TrainerState : public LogFormat {
     auto mean = mean_step(summary_);
     if (!mean) return;
     mean->step.line = line_;
-    notes.add("mean-of-run", Severity::info,
+    notes.add(NoteCode::mean_of_run,
               "only the summary of the run has times: one mean, start-up included",
               Place{.line = line_});
     steps.add(mean->step, 0);

@@ -2,6 +2,7 @@
 // throughput/examples_per_second (whole job), throughput/duration (seconds), as its JSON logger and
 // trackers print them, "key": value or key=value, with the step on the same line. Written from the
 // program's source; no log of it has been seen.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -27,8 +28,7 @@ class Levanter : public LogFormat {
     if (!step.step_s && !step.tokens_per_s && !step.mfu) return;
     const auto number = value(text, "step");
     if (!number || *number < 0.0 || *number > 9e15) {
-      note("steps-not-numbered", Severity::info, "lines without a step number: counted from 1",
-           line);
+      note(NoteCode::steps_not_numbered, "lines without a step number: counted from 1", line);
     }
     step.iteration =
         number && *number >= 0.0 && *number <= 9e15 ? static_cast<std::int64_t>(*number) : next_;

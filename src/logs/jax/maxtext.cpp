@@ -3,6 +3,7 @@
 // asynchronous: step 0 holds the compilation, and the seconds of the next ones can be those of the
 // dispatch alone, with rates that no chip has. They are kept as printed; what is above the peak is
 // for who knows the peak to refuse.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -56,7 +57,7 @@ class MaxText : public LogFormat {
     if (tflops) {
       step.model_flops_per_s_per_gpu = *tflops * 1e12;
       if (*step.model_flops_per_s_per_gpu > kAboveAnyChip) {
-        note("above-any-chip", Severity::info,
+        note(NoteCode::above_any_chip,
              "more FLOP/s than any chip has: the seconds are those of the dispatch", line);
       }
     }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "logs/megatron/megatron.hpp"
 #include "logs/values.hpp"
 
@@ -146,9 +147,8 @@ void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   if (differing_ > 0) {
     Place place;
     place.line = first_differing_;
-    notes.add("arguments-differ", Severity::loss,
-              "several arguments blocks that differ: the last is taken", std::move(place),
-              differing_);
+    notes.add(NoteCode::arguments_differ, "several arguments blocks that differ: the last is taken",
+              std::move(place), differing_);
   }
   const std::string where = "arguments block, line " + std::to_string(first_line_);
   const auto set = [&](std::optional<double>& field, const char* what,
@@ -186,7 +186,7 @@ void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
       log.parallel.try_emplace("dp", static_cast<int>(replicas));
     }
     set(log.global_batch, "global_batch", *batch_2020 * replicas);
-    notes.add("batch-of-2020", Severity::assumption,
+    notes.add(NoteCode::batch_of_2020,
               "the arguments are those of Megatron in 2020: global batch taken as batch_size times "
               "data-parallel replicas, without accumulation");
   }

@@ -2,6 +2,7 @@
 // CurrSamplesPerSec=.." (2020: "0/50, SamplesPerSec=..") and, with wall_clock_breakdown, "time (ms)
 // | forward: .. | backward: .. | step: ..". Both leave out what happens outside the engine, loading
 // above all: a log has said 13.2 samples/s where the clock said 3.3.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -29,7 +30,7 @@ class Deepspeed : public LogFormat {
 
  private:
   void outside(const LogLine& line) {
-    note("engine-time-only", Severity::assumption,
+    note(NoteCode::engine_time_only,
          "DeepSpeed's rates and timers leave out data loading and all else outside its engine",
          line);
   }
@@ -71,8 +72,7 @@ class Deepspeed : public LogFormat {
       LoggedStep step = step_at(line, next_++);
       step.step_s = seconds;
       steps.add(step, line.origin);
-      note("steps-not-numbered", Severity::info, "timers without a step number: counted from 1",
-           line);
+      note(NoteCode::steps_not_numbered, "timers without a step number: counted from 1", line);
     }
     untimed_ = false;
     outside(line);

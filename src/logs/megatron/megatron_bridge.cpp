@@ -3,6 +3,7 @@
 // models, which says nothing.
 #include <cmath>
 
+#include "base/note_code.hpp"
 #include "logs/megatron/megatron.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
@@ -37,7 +38,7 @@ class MegatronBridge : public MegatronFamily {
   void end() override {
     flush();
     if (unnumbered_) {
-      notes.add("steps-not-numbered", Severity::info,
+      notes.add(NoteCode::steps_not_numbered,
                 "'Step Time' lines without an iteration line: counted from 1");
     }
     MegatronFamily::end();

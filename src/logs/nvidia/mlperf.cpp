@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -27,7 +28,7 @@ class Mlperf : public LogFormat {
       origin_ = line.origin;
     }
     if (line.origin != origin_) {
-      notes.add("ranks-merged", Severity::info, "other ranks print the same events",
+      notes.add(NoteCode::ranks_merged, "other ranks print the same events",
                 Place{.line = line.number});
       return;
     }
@@ -43,7 +44,7 @@ class Mlperf : public LogFormat {
     if (timed_ > 0) return;
     // Without a time for each step: what lies between two events that count.
     if (!derived_.empty()) {
-      notes.add("times-from-events", Severity::info,
+      notes.add(NoteCode::times_from_events,
                 "no step times: events that count samples, over the time between them",
                 Place{.line = derived_.front().line});
       for (const LoggedStep& step : derived_) steps.add(step, 0);

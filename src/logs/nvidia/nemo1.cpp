@@ -1,6 +1,7 @@
 // NeMo 1 (and PyTorch Lightning's bar): "Epoch 0: 3%| | 9000/301500 [1:42:42<.., v_num=0,
 // global_step=9e+3, train_step_timing in s=0.615]", before that only "41.36s/it", which tqdm
 // smooths. A bar is printed again and again: the first of each step counts.
+#include "base/note_code.hpp"
 #include "logs/bars/progress_bar.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
@@ -26,7 +27,7 @@ class Nemo1 : public LogFormat {
     if (!seconds) {
       seconds = bar->step_s;
       if (seconds) {
-        note("smoothed-time", Severity::info, "s/it of a progress bar is a running mean", line);
+        note(NoteCode::smoothed_time, "s/it of a progress bar is a running mean", line);
       }
     }
     if (!seconds) return;

@@ -1,6 +1,7 @@
 // Composer and llm-foundry: "[batch=12/4800]:" and then a metric a line,
 // "Train throughput/device/tokens_per_sec: 1234.5". Rates are means over a window of 100 batches;
 // mfu is a fraction. Written from the program's source and reports; no log of it has been seen.
+#include "base/note_code.hpp"
 #include "logs/metric_block.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
@@ -49,7 +50,7 @@ class Composer : public MetricBlock {
   void note_window(const LogLine& line) {
     if (said_) return;
     said_ = true;
-    note("smoothed-time", Severity::info, "rates are means over a window of batches", line);
+    note(NoteCode::smoothed_time, "rates are means over a window of batches", line);
   }
   bool said_ = false;
 };

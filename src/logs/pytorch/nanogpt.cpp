@@ -1,6 +1,7 @@
 // nanoGPT: "iter 10: loss 3.2202, time 893.76ms, mfu 16.68%". The time is that of this iteration;
 // the MFU a running mean (0.9 of the old) against an A100's 312 TFLOP/s on every GPU, and -100 %
 // before the first. Early 2023 printed no mfu.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -41,7 +42,7 @@ class NanoGpt : public LogFormat {
         set(found.peak_flops_assumed, "peak_flops_assumed", 312e12,
             "nanoGPT divides by an A100's peak on every GPU", line.number);
       } else if (mfu) {
-        note("mfu-not-yet", Severity::info, "mfu -100 % stands for none yet", line);
+        note(NoteCode::mfu_not_yet, "mfu -100 % stands for none yet", line);
       }
     }
     steps.add(step, line.origin);

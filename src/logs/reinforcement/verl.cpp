@@ -2,6 +2,7 @@
 // - perf/total_num_tokens:524288". perf/throughput is of one GPU; perf/mfu/actor, a fraction, is
 // that of the actor's update and not of the step, which generates and scores, too. Written from the
 // program's source; no log of it has been seen.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
 
@@ -28,7 +29,7 @@ class Verl : public LogFormat {
     step.tokens_per_s_per_gpu = positive(value(rest, "perf/throughput:"));
     step.mfu = positive(value(rest, "perf/mfu/actor:"));
     if (step.mfu) {
-      note("mfu-of-update", Severity::info,
+      note(NoteCode::mfu_of_update,
            "perf/mfu/actor is the MFU of the actor's update, not of the whole step", line);
     }
     if (step.step_s || step.tokens_per_s_per_gpu || step.mfu) steps.add(step, line.origin);

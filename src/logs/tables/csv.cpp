@@ -1,4 +1,5 @@
 // CSV or TSV with a header line: columns are told, or have a name that says what they hold.
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/tables/columns.hpp"
 #include "logs/values.hpp"
@@ -41,8 +42,7 @@ class Csv : public LogFormat {
     });
     if (values == 0) return;
     if (!number) {
-      note("steps-not-numbered", Severity::info, "rows without a step number: counted from 1",
-           line);
+      note(NoteCode::steps_not_numbered, "rows without a step number: counted from 1", line);
     }
     step.iteration = number ? static_cast<std::int64_t>(*number) : next_;
     next_ = step.iteration + 1;
@@ -91,7 +91,7 @@ class Csv : public LogFormat {
       if (columns_.back()->unit_assumed) {
         const bool time = quantity.kind == QuantityKind::time;
         const bool ratio = quantity.kind == QuantityKind::ratio;
-        note("unit-assumed", Severity::assumption,
+        note(NoteCode::unit_assumed,
              "'" + std::string(cell) + "' names no unit: taken as " +
                  (time    ? "seconds"
                   : ratio ? "a fraction of 1"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/tables/columns.hpp"
 #include "logs/values.hpp"
@@ -41,8 +42,7 @@ class JsonLines : public LogFormat {
     });
     if (values == 0) return;
     if (!number) {
-      note("steps-not-numbered", Severity::info, "lines without a step number: counted from 1",
-           line);
+      note(NoteCode::steps_not_numbered, "lines without a step number: counted from 1", line);
     }
     step.iteration = number ? static_cast<std::int64_t>(*number) : next_;
     next_ = step.iteration + 1;
@@ -55,7 +55,7 @@ class JsonLines : public LogFormat {
   void assume(const Column& column, std::string_view key, const LogLine& line) {
     const bool time = kQuantities[column.quantity].kind == QuantityKind::time;
     const bool ratio = kQuantities[column.quantity].kind == QuantityKind::ratio;
-    note("unit-assumed", Severity::assumption,
+    note(NoteCode::unit_assumed,
          "'" + std::string(key) + "' names no unit: taken as " +
              (time    ? "seconds"
               : ratio ? "a fraction of 1"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "base/note_code.hpp"
 #include "mfu/model.hpp"
 #include "readers/traces/trace_json.hpp"
 #include "timings/trace.hpp"
@@ -172,7 +173,7 @@ void apply_workload(const Field& workload, RunTimings& run, UnknownKeys& unknown
     work.tokens_per_step = product;
   } else if (std::fabs(*work.tokens_per_step - product) > 1e-9 * product) {
     // Padding is left out of the count, or the batch ramps up: possible, but worth a look.
-    notes.add("tokens-per-step-differs", Severity::info,
+    notes.add(NoteCode::tokens_per_step_differs,
               "workload.tokens_per_step is not seq_len x global_batch; tokens_per_step is used",
               workload.at("tokens_per_step").place());
   }
@@ -263,7 +264,7 @@ void UnknownKeys::report(Notes& notes) const {
   std::string text = "keys that mfu.run/1 does not know are ignored: ";
   for (std::size_t i = 0; i < sorted.size(); ++i) text += (i > 0 ? ", " : "") + sorted[i];
   if (more_ > 0) text += ", and more";
-  notes.add("unknown-keys", Severity::info, std::move(text), first_,
+  notes.add(NoteCode::unknown_keys, std::move(text), first_,
             static_cast<std::int64_t>(names_.size()) + more_);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/decimal.hpp"
 #include "base/json_cursor.hpp"
+#include "base/note_code.hpp"
 #include "readers/reader.hpp"
 #include "readers/run/rank_fields.hpp"
 
@@ -278,8 +279,8 @@ void RunJsonReader::settle_steps() {
     }
     steps_ = std::make_shared<std::vector<std::int64_t>>(length);
     for (std::size_t i = 0; i < length; ++i) (*steps_)[i] = static_cast<std::int64_t>(i);
-    job_.notes.add("step-ids-assumed", Severity::assumption,
-                   "steps is missing: steps are numbered from 0", ranks_place_);
+    job_.notes.add(NoteCode::step_ids_assumed, "steps is missing: steps are numbered from 0",
+                   ranks_place_);
   }
   if (steps_->empty()) {
     Place where;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_cursor.hpp"
+#include "base/note_code.hpp"
 #include "readers/reader.hpp"
 #include "readers/run/rank_fields.hpp"
 
@@ -114,7 +115,7 @@ void RunLinesReader::note_tail(std::int64_t line, const std::string& why) {
   Place where;
   where.file = job_.bytes.name();
   where.line = line;
-  job_.notes.add("truncated-tail", Severity::loss, why + " (did the job die?)", std::move(where));
+  job_.notes.add(NoteCode::truncated_tail, why + " (did the job die?)", std::move(where));
 }
 
 void RunLinesReader::read_header() {
@@ -325,7 +326,7 @@ void RunLinesReader::commit_facts(RankInfo& info) {
     Place where;
     where.file = job_.bytes.name();
     where.line = line_number_;
-    job_.notes.add("rank-moved", Severity::assumption,
+    job_.notes.add(NoteCode::rank_moved,
                    context_.who() +
                        " was on another node or GPU on an earlier line; the later place " +
                        "is taken for all steps",

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "timings/device_health.hpp"
 
 namespace mfu {
@@ -98,7 +99,7 @@ bool DeviceTable::under_load(const TelemetrySample& sample, const Place& place) 
                          std::any_of(sample.reasons.begin(), sample.reasons.end(),
                                      [](double part) { return part > 0.0; });
   if (says_much) {
-    notes_.add("load-not-known", Severity::assumption,
+    notes_.add(NoteCode::load_not_known,
                "the telemetry has no utilisation and no power draw: every clock in it is taken as "
                "one under load",
                place);
@@ -108,7 +109,7 @@ bool DeviceTable::under_load(const TelemetrySample& sample, const Place& place) 
 
 void DeviceTable::add(const TelemetrySample& sample, const Place& place) {
   if (sample.unreadable) {
-    notes_.add("telemetry-value", Severity::loss,
+    notes_.add(NoteCode::telemetry_value,
                "values of the telemetry that are no numbers are left out", place);
   }
   DeviceReading& device = device_of(sample);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "readers/telemetry/device_table.hpp"
 #include "readers/telemetry/sample.hpp"
 #include "readers/telemetry/telemetry.hpp"
@@ -65,7 +66,7 @@ class Join {
         std::count_if(run_.ranks.begin(), run_.ranks.end(),
                       [](const RankInfo& info) { return !info.device.has_value(); }));
     if (without > 0) {
-      notes_.add("telemetry-partial", Severity::info,
+      notes_.add(NoteCode::telemetry_partial,
                  std::to_string(without) + " of " + std::to_string(run_.ranks.size()) +
                      " ranks have no device in the telemetry",
                  {}, without);
@@ -76,7 +77,7 @@ class Join {
   using Devices = std::vector<DeviceReading>;
 
   void lose(const std::string& text, const std::string& file) {
-    notes_.add("telemetry-not-joined", Severity::loss, text + "; " + std::string(kHint),
+    notes_.add(NoteCode::telemetry_not_joined, text + "; " + std::string(kHint),
                Place{.file = file});
   }
 
@@ -189,7 +190,7 @@ class Join {
 
   void note_apart(const DeviceReading& device) {
     if (!device.apart) return;
-    notes_.add("telemetry-apart", Severity::assumption,
+    notes_.add(NoteCode::telemetry_apart,
                "samples of one device lie more than a day apart, and all of them count: give only "
                "the files that were recorded during the run",
                Place{.file = device.file});
@@ -258,7 +259,7 @@ class Join {
       if (!device.index) {
         lose("a device" + of_node(node) + " has no index to find its rank by", device.file);
       } else {
-        notes_.add("telemetry-unused", Severity::info,
+        notes_.add(NoteCode::telemetry_unused,
                    "devices of the telemetry on which no recorded rank ran",
                    Place{.file = device.file});
       }
@@ -284,7 +285,7 @@ class Join {
       if (devices[i].index) ranks[i]->gpu = devices[i].index;
     }
     if (ranks.size() > 1) {
-      notes_.add("telemetry-by-order", Severity::assumption,
+      notes_.add(NoteCode::telemetry_by_order,
                  "the ranks do not say on which GPU they ran: they are taken in the order of the "
                  "indices",
                  Place{.file = devices.front().file});
@@ -308,7 +309,7 @@ class Join {
                                        [&](double date) { return date > window.to_s; });
       if (earlier + later > 0) {
         notes_.add(
-            "xid-other-days", Severity::info,
+            NoteCode::xid_other_days,
             "the kernel log has Xids of other days than the run's: they are no evidence on it",
             Place{.file = log.file}, earlier + later);
       }
@@ -324,7 +325,7 @@ class Join {
                                 !placed && ranks.size() > 1});
       }
       if (!placed && ranks.size() > 1) {
-        notes_.add("xid-device-unknown", Severity::info,
+        notes_.add(NoteCode::xid_device_unknown,
                    "an Xid is of a device that no other telemetry names: which rank ran there is "
                    "not known (query index and pci.bus_id too)",
                    Place{.file = log.file});

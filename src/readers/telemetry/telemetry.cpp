@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "readers/reader.hpp"
 #include "readers/telemetry/format.hpp"
 #include "statistics/robust.hpp"
@@ -110,7 +111,7 @@ std::optional<std::int64_t> new_errors(const DeviceReading& reading, DeviceCount
 }  // namespace
 
 void note_line(const TelemetryJob& job, const Place& place) {
-  job.notes.add("telemetry-line", Severity::loss,
+  job.notes.add(NoteCode::telemetry_line,
                 "lines of the telemetry that are cut off, or have another number of cells than the "
                 "header, are left out",
                 place);
@@ -130,8 +131,8 @@ void read_telemetry_file(ByteSource& bytes, TelemetryFile& file, Telemetry& all,
   TelemetryJob job{bytes, table, all.logs, notes};
   format->read(job);
   if (bytes.cut_off()) {
-    notes.add("truncated-tail", Severity::loss,
-              "the gzip data is cut off; what came before was read", Place{.file = file.path});
+    notes.add(NoteCode::truncated_tail, "the gzip data is cut off; what came before was read",
+              Place{.file = file.path});
   }
   file.format = std::string(format->name) + (bytes.gzip() ? " (gzip)" : "");
   file.bytes = bytes.raw_bytes();
@@ -140,7 +141,7 @@ void read_telemetry_file(ByteSource& bytes, TelemetryFile& file, Telemetry& all,
   // otherwise.
   for (DeviceReading& device : table.take()) {
     if (device.mig) {
-      notes.add("mig-enabled", Severity::assumption,
+      notes.add(NoteCode::mig_enabled,
                 "a device of the telemetry is cut into slices (MIG): its peak is the whole "
                 "device's, a job on a slice has a share of it",
                 Place{.file = file.path});

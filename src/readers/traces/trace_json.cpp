@@ -64,7 +64,7 @@ Written collective_to_json(const TraceCollective& one) {
 }
 
 Written note_to_json(const Note& note) {
-  return {{"code", note.code},           {"severity", to_string(note.severity)},
+  return {{"code", note.code.str()},     {"severity", to_string(note.severity)},
           {"count", note.count},         {"text", note.text},
           {"file", note.first.file},     {"line", note.first.line},
           {"column", note.first.column}, {"byte_offset", note.first.byte_offset},
@@ -160,7 +160,9 @@ TraceCollective collective_from_json(const json& object) {
 void note_from_json(const json& object, const Place& place, Notes& notes) {
   constexpr std::array kSeverities{Severity::info, Severity::assumption, Severity::loss};
   Note note;
-  take(object, "code", note.code);
+  std::string code;
+  take(object, "code", code);
+  note.code = NoteId(code);
   take_name(object, "severity", kSeverities, note.severity, place);
   take(object, "count", note.count);
   take(object, "text", note.text);
@@ -169,7 +171,7 @@ void note_from_json(const json& object, const Place& place, Notes& notes) {
   take(object, "column", note.first.column);
   take(object, "byte_offset", note.first.byte_offset);
   take(object, "what", note.first.what);
-  notes.add(note.code, note.severity, note.text, note.first, note.count);
+  notes.add(std::move(note));
 }
 
 template <typename Each>

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "readers/reader.hpp"
 #include "traces/collectives/across.hpp"
 #include "traces/kineto/kineto.hpp"
@@ -163,7 +164,7 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
     FileResult& result = results[i];
     if (!result.input) {
       if (!result.kind.empty()) {
-        notes.add("other-kind-left-out", Severity::loss,
+        notes.add(NoteCode::other_kind_left_out,
                   "is " + std::string(result.kind) + ", which is not read beside traces: left out",
                   Place{.file = set.files[i].path});
       } else if (left_out++ == 0) {
@@ -171,13 +172,11 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
       }
       continue;
     }
-    for (const Note& note : result.notes.all()) {
-      notes.add(note.code, note.severity, note.text, note.first, note.count);
-    }
+    for (const Note& note : result.notes.all()) notes.add(note);
     std::move(result.ranks.begin(), result.ranks.end(), std::back_inserter(ranks));
   }
   if (left_out > 0) {
-    notes.add("not-a-trace", Severity::info,
+    notes.add(NoteCode::not_a_trace,
               std::to_string(left_out) + " files of the folder are no profiler traces: left out",
               std::move(first), left_out);
   }

@@ -287,7 +287,7 @@ Json report_object(const Report& report) {
   }
   object["notes"] = Json::array();
   for (const Note& note : report.notes) {
-    object["notes"].push_back({{"code", note.code},
+    object["notes"].push_back({{"code", note.code.str()},
                                {"severity", to_string(note.severity)},
                                {"count", note.count},
                                {"text", note.text}});

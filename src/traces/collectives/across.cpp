@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "timings/builder.hpp"
 #include "timings/trace.hpp"
 #include "traces/collectives/collectives.hpp"
@@ -51,7 +52,7 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
             [](const RankTrace& a, const RankTrace& b) { return a.file < b.file; });
   for (RankTrace& trace : traces) {
     if (trace.rank && (*trace.rank < 0 || *trace.rank > kMostRank)) {
-      notes.add("rank-impossible", Severity::loss,
+      notes.add(NoteCode::rank_impossible,
                 "the trace states rank " + std::to_string(*trace.rank) + ", which no job has",
                 Place{.file = trace.file});
       trace.rank.reset();
@@ -73,7 +74,7 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
                   "put the rank into the file's name, as in rank3.json, or give this file alone");
     }
     trace.rank = 0;
-    notes.add("rank-assumed", Severity::assumption,
+    notes.add(NoteCode::rank_assumed,
               "neither the trace nor its name says the rank: it is taken for rank 0",
               Place{.file = trace.file});
   }
@@ -94,7 +95,7 @@ std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, N
   for (const RankTrace& trace : traces) {
     if (!trace.world_size) continue;
     if (*trace.world_size < 1 || *trace.world_size > kMostGpus) {
-      notes.add("world-size-impossible", Severity::loss,
+      notes.add(NoteCode::world_size_impossible,
                 "the trace states a world size of " + std::to_string(*trace.world_size) +
                     ": it is not used",
                 Place{.file = trace.file});
@@ -105,19 +106,19 @@ std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, N
   }
   if (differs) {
     notes.add(
-        "world-size-differs", Severity::assumption,
+        NoteCode::world_size_differs,
         "the traces state different world sizes; the largest is taken: " + std::to_string(*world));
   }
   const std::int64_t highest = *traces.back().rank + 1;
   if (world && *world < highest) {
-    notes.add("world-size-too-small", Severity::assumption,
+    notes.add(NoteCode::world_size_too_small,
               "the traces state a world size of " + std::to_string(*world) +
                   ", but there is a rank " + std::to_string(highest - 1) + ": it is not used");
     world.reset();
   }
   const auto recorded = static_cast<std::int64_t>(traces.size());
   if (world && recorded < *world) {
-    notes.add("ranks-missing", Severity::info,
+    notes.add(NoteCode::ranks_missing,
               std::to_string(recorded) + " of " + std::to_string(*world) +
                   " ranks have a trace here; give all of them for a verdict across ranks");
   }
@@ -131,7 +132,7 @@ void settle_step_source(std::vector<RankTrace>& traces, Notes& notes) {
   });
   if (spans == 0) return;
   const auto all = static_cast<std::ptrdiff_t>(traces.size());
-  notes.add("no-steps-in-trace", Severity::assumption,
+  notes.add(NoteCode::no_steps_in_trace,
             spans == all ? "the trace has no steps: all that was captured is taken as one"
                          : std::to_string(spans) + " of " + std::to_string(all) +
                                " traces have no steps: of every rank all that was captured is "
@@ -178,7 +179,7 @@ std::vector<std::vector<std::int64_t>> settle_steps(std::vector<RankTrace>& trac
                   "the traces have neither a step number in common nor as many steps",
                   Place{.file = traces.back().file}, "give traces of the same capture");
     }
-    notes.add("steps-by-order", Severity::assumption,
+    notes.add(NoteCode::steps_by_order,
               "step numbers do not ascend or agree between the ranks: the first step of one is "
               "taken for the "
               "first of another",
@@ -311,7 +312,7 @@ TraceRank rank_evidence(const RankTrace& trace, const std::vector<std::int64_t>&
 void note_without_gpu(const std::vector<RankTrace>& traces, Notes& notes) {
   for (const RankTrace& trace : traces) {
     if (trace.has_gpu) continue;
-    notes.add("no-gpu-activity", Severity::loss,
+    notes.add(NoteCode::no_gpu_activity,
               "the trace has no GPU activity: what is shown as idle may be work of the host",
               Place{.file = trace.file});
   }
@@ -336,7 +337,7 @@ RunTimings join_ranks(std::vector<RankTrace> traces, Notes& notes) {
   const std::optional<std::int64_t> world = settle_world(traces, notes);
   std::erase_if(traces, [&notes](const RankTrace& trace) {
     if (!trace.steps.empty()) return false;
-    notes.add("trace-without-activity", Severity::loss,
+    notes.add(NoteCode::trace_without_activity,
               "the trace holds no step and no GPU activity; its rank is left out",
               Place{.file = trace.file});
     return true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_scanner.hpp"
+#include "base/note_code.hpp"
 #include "mfu/timings.hpp"
 #include "traces/classify.hpp"
 #include "traces/gpu_span.hpp"
@@ -31,29 +32,27 @@ constexpr bool time_of_day(std::int64_t ns) noexcept {
 // Counts by code without building a text for each of a million.
 class Faults {
  public:
-  void add(const char* code, Severity severity, const char* text, std::int64_t offset,
-           std::int64_t count = 1) {
+  void add(NoteCode code, const char* text, std::int64_t offset, std::int64_t count) {
     for (Fault& fault : faults_) {
       if (fault.code == code) {
         fault.count += count;
         return;
       }
     }
-    faults_.push_back({code, severity, text, offset, count});
+    faults_.push_back({code, text, offset, count});
   }
   void report(const std::string& file, Notes& notes) const {
     for (const Fault& fault : faults_) {
       Place place;
       place.file = file;
       place.byte_offset = fault.offset;
-      notes.add(fault.code, fault.severity, fault.text, std::move(place), fault.count);
+      notes.add(fault.code, fault.text, std::move(place), fault.count);
     }
   }
 
  private:
   struct Fault {
-    const char* code;
-    Severity severity;
+    NoteCode code;
     const char* text;
     std::int64_t offset;
     std::int64_t count;
@@ -90,7 +89,7 @@ class KinetoReader {
     scanner_.report(notes_);
     faults_.report(source_.name(), notes_);
     if (source_.cut_off()) {
-      notes_.add("truncated-gzip", Severity::loss, "the gzip data stops too early",
+      notes_.add(NoteCode::truncated_gzip, "the gzip data stops too early",
                  place(static_cast<std::int64_t>(source_.raw_bytes())));
     }
     return finish();
@@ -110,35 +109,35 @@ class KinetoReader {
     return where;
   }
 
-  void fault(const char* code, Severity severity, const char* text, std::int64_t count = 1) {
-    faults_.add(code, severity, text, scanner_.offset(), count);
+  void fault(NoteCode code, const char* text, std::int64_t count = 1) {
+    faults_.add(code, text, scanner_.offset(), count);
   }
 
   // False: the event's times cannot be used.
   bool usable(const KinetoEvent& event) {
     if (event.odd_tokens > 0) {
-      fault("odd-token", Severity::info, "a bare word like NaN or N/A where a number belongs",
+      fault(NoteCode::odd_token, "a bare word like NaN or N/A where a number belongs",
             event.odd_tokens);
     }
     if (event.begin_end) {
-      fault("begin-end-event", Severity::loss, "an activity as a pair of events was left out");
+      fault(NoteCode::begin_end_event, "an activity as a pair of events was left out");
       return false;
     }
     switch (event.fault) {
       case TimeFault::absent:
-        fault("event-without-time", Severity::loss, "an activity without a usable time");
+        fault(NoteCode::event_without_time, "an activity without a usable time");
         return false;
       case TimeFault::negative:
-        fault("negative-duration", Severity::loss, "an activity that ends before it starts");
+        fault(NoteCode::negative_duration, "an activity that ends before it starts");
         return false;
       case TimeFault::overflow:
-        fault("overflowing-duration", Severity::loss, "an activity longer than a trace can be");
+        fault(NoteCode::overflowing_duration, "an activity longer than a trace can be");
         return false;
       case TimeFault::none:
         break;
     }
     if (event.time_as_text) {
-      fault("time-as-text", Severity::info, "a time in quotes was read as a number");
+      fault(NoteCode::time_as_text, "a time in quotes was read as a number");
     }
     return true;
   }
@@ -183,7 +182,7 @@ class KinetoReader {
     while (device < devices_.size() && devices_[device].id != id) ++device;
     if (device == devices_.size()) {
       if (device == kMostDevices) {
-        fault("too-many-devices", Severity::loss, "activity on more devices than one node has");
+        fault(NoteCode::too_many_devices, "activity on more devices than one node has");
         ++lost_;
         return;
       }
@@ -228,7 +227,7 @@ class KinetoReader {
       keep_[i] = i == best || devices_[i].kernels == 0;
       if (!keep_[i]) ++left;
     }
-    notes_.add("several-devices", Severity::loss,
+    notes_.add(NoteCode::several_devices,
                "one process with kernels on " + std::to_string(with_kernels) +
                    " devices; only device " + std::to_string(devices_[best].id) + " is looked at",
                place(-1), left);
@@ -271,7 +270,7 @@ class KinetoReader {
     out.rank = metadata_.rank;
     const std::optional<std::int64_t> named = rank_from_name(source_.name());
     if (out.rank && named && *named != *out.rank) {
-      notes_.add("rank-contradicts-name", Severity::assumption,
+      notes_.add(NoteCode::rank_contradicts_name,
                  "the trace states rank " + std::to_string(*out.rank) + " and its name rank " +
                      std::to_string(*named) + ": the trace is believed",
                  place(-1));
@@ -286,7 +285,7 @@ class KinetoReader {
 
   // The GPU is not seen: all that is known of a window is its length and the host's collectives.
   void finish_host(RankTrace& out, std::vector<StepSplit> host) {
-    notes_.add("no-gpu-activity", Severity::info,
+    notes_.add(NoteCode::no_gpu_activity, Severity::info,
                "the trace holds no GPU activity: what the steps did is not known", place(-1));
     out.step_source = StepSource::host_annotation;
     out.host_steps = host;
@@ -309,7 +308,7 @@ class KinetoReader {
     const std::int64_t all = out.steps.back().end_ns - out.steps.front().begin_ns;
     const auto mean = all / static_cast<std::int64_t>(out.steps.size());
     if (out.host_steps.back().id != out.steps.back().id || 2 * tail <= mean) return;
-    notes_.add("host-after-last-kernel", Severity::assumption,
+    notes_.add(NoteCode::host_after_last_kernel,
                "the last step goes on on the host for " + std::to_string(tail / 1'000'000) +
                    " ms after its last GPU activity, which takes " +
                    std::to_string(mean / 1'000'000) + " ms a step: that time is in no step",
@@ -338,7 +337,7 @@ class KinetoReader {
     if (out.steps.empty()) {
       out.step_source = StepSource::host_annotation;
       out.steps = out.host_steps;
-      notes_.add("launches-unlinked", Severity::assumption,
+      notes_.add(NoteCode::launches_unlinked,
                  "most GPU activities have no launch in the trace: steps are the host's windows",
                  place(-1));
     }
@@ -369,14 +368,14 @@ class KinetoReader {
     if (base == 0 || time_of_day(sample)) {
       if (time_of_day(sample)) out.epoch_offset_ns = 0;
       if (base != 0) {
-        notes_.add("base-time-unused", Severity::assumption,
+        notes_.add(NoteCode::base_time_unused,
                    "the events already hold the time of day; baseTimeNanoseconds was not added",
                    place(-1));
       }
       return;
     }
     if (base < 0 || base > std::numeric_limits<std::int64_t>::max() / 2) {
-      notes_.add("base-time-unused", Severity::assumption,
+      notes_.add(NoteCode::base_time_unused,
                  "baseTimeNanoseconds is no time of this century and was not added", place(-1));
       return;
     }

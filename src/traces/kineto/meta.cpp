@@ -4,6 +4,7 @@
 
 #include "base/bytes.hpp"
 #include "base/json_cursor.hpp"
+#include "base/note_code.hpp"
 #include "traces/kineto/event.hpp"
 #include "traces/text.hpp"
 
@@ -114,8 +115,8 @@ void TraceMetadata::take(std::string_view key, std::string_view value, const Pla
       node = cursor.string();
     }
   } catch (const Error& error) {
-    notes.add("metadata-unread", Severity::loss,
-              std::string(key) + " was left out: " + error.message(), place);
+    notes.add(NoteCode::metadata_unread, std::string(key) + " was left out: " + error.message(),
+              place);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/note_code.hpp"
+
 namespace mfu::traces {
 
 namespace {
@@ -58,12 +60,12 @@ std::vector<StepSplit> HostSteps::windows(const std::string& file, Notes& notes)
     out.push_back(step);
   }
   if (stretched > 0) {
-    notes.add("step-without-length", Severity::assumption,
+    notes.add(NoteCode::step_without_length,
               "a ProfilerStep without a length is taken to end where the next begins",
               Place{.file = file}, stretched);
   }
   if (dropped > 0) {
-    notes.add("step-left-out", Severity::loss,
+    notes.add(NoteCode::step_left_out,
               "a ProfilerStep without a length that nothing bounds was left out",
               Place{.file = file}, dropped);
   }
@@ -157,7 +159,7 @@ std::vector<StepSplit> StepLinks::gpu_windows(const std::string& file, Notes& no
   Place place;
   place.file = file;
   if (unlinked_ > 0) {
-    notes.add("activity-without-launch", Severity::info,
+    notes.add(NoteCode::activity_without_launch,
               "a GPU activity whose launch is not in the trace was given a step by its time", place,
               unlinked_);
   }
@@ -194,7 +196,7 @@ std::vector<StepSplit> StepLinks::gpu_windows(const std::string& file, Notes& no
     begin = end;
   }
   if (empty > 0) {
-    notes.add("step-without-gpu-work", Severity::info,
+    notes.add(NoteCode::step_without_gpu_work,
               "a step that launched nothing on the GPU has no window there", place, empty);
   }
   return out;

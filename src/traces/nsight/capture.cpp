@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "traces/classify.hpp"
 #include "traces/nsight/names.hpp"
 #include "traces/nsight/target.hpp"
@@ -75,8 +76,7 @@ class Scan {
       process.launches.clear();
       process.calls.clear();
       process.steps = {};
-      fault("process-unknown", Severity::loss,
-            "GPU activities do not say which process they are of");
+      fault(NoteCode::process_unknown, "GPU activities do not say which process they are of");
     }
     read_target(file_, faults_, out_);
     faults_.report(notes_);
@@ -84,9 +84,7 @@ class Scan {
   }
 
  private:
-  void fault(const char* code, Severity severity, const char* text) {
-    faults_.add(code, severity, text);
-  }
+  void fault(NoteCode code, const char* text) { faults_.add(code, text); }
 
   [[noreturn]] void refuse_empty(bool any_table) {
     const bool export_of_nsys = any_table || file_.has_table("EXPORT_META_DATA") ||
@@ -131,7 +129,7 @@ class Scan {
     const auto at = out_.processes.find(id);
     if (at != out_.processes.end()) return &at->second;
     if (out_.processes.size() == kMostProcesses) {
-      fault("too-many-processes", Severity::loss, "activity of more processes than a node runs");
+      fault(NoteCode::too_many_processes, "activity of more processes than a node runs");
       return nullptr;
     }
     return &out_.processes[id];
@@ -157,7 +155,7 @@ class Scan {
     while (at < process.devices.size() && process.devices[at].id != id) ++at;
     if (at == process.devices.size()) {
       if (at == kMostDevices) {
-        fault("too-many-devices", Severity::loss, "activity on more devices than one node has");
+        fault(NoteCode::too_many_devices, "activity on more devices than one node has");
         return std::nullopt;
       }
       process.devices.push_back({id, 0, 0});
@@ -168,21 +166,21 @@ class Scan {
   // Columns 0 and 1. False: they cannot be used.
   bool usable_times(const SqliteFile::Rows& rows, std::int64_t& begin, std::int64_t& end) {
     if (!rows.is_integer(0) || !rows.is_integer(1)) {
-      fault("wrong-column-type", Severity::loss, "a row without a start and an end was left out");
+      fault(NoteCode::wrong_column_type, "a row without a start and an end was left out");
       return false;
     }
     begin = rows.integer(0);
     end = rows.integer(1);
     if (begin < -kLatest || begin > kLatest || end < -kLatest || end > kLatest) {
-      fault("overflowing-duration", Severity::loss, "a row at a time that is none was left out");
+      fault(NoteCode::overflowing_duration, "a row at a time that is none was left out");
       return false;
     }
     if (end < begin) {
-      fault("negative-duration", Severity::loss, "an activity that ends before it starts");
+      fault(NoteCode::negative_duration, "an activity that ends before it starts");
       return false;
     }
     if (end - begin > kLongest) {
-      fault("overflowing-duration", Severity::loss, "an activity longer than a trace can be");
+      fault(NoteCode::overflowing_duration, "an activity longer than a trace can be");
       return false;
     }
     return true;
@@ -208,7 +206,7 @@ class Scan {
       NsightProcess* const owner = process(rows.is_integer(5) ? rows.integer(5) : 0);
       bool usable = usable_times(rows, activity.start_ns, end);
       if (usable && !rows.is_integer(2)) {
-        fault("wrong-column-type", Severity::loss, "a row without a device was left out");
+        fault(NoteCode::wrong_column_type, "a row without a device was left out");
         usable = false;
       }
       if (owner == nullptr) continue;
@@ -227,7 +225,7 @@ class Scan {
         take_kernel(rows, activity, *owner);
       } else if (graphs) {
         fault(
-            "whole-graphs", Severity::assumption,
+            NoteCode::whole_graphs,
             "a CUDA graph was recorded as a whole: all its time counts as compute, also copies and "
             "communication within (nsys profile --cuda-graph-trace=node tells them apart)");
       } else {
@@ -241,7 +239,7 @@ class Scan {
     KernelName name;
     for (int column = 6; column <= 8 && !name.found; ++column) name = kernel_name(rows, column);
     if (!name.found) {
-      fault("kernel-without-name", Severity::assumption,
+      fault(NoteCode::kernel_without_name,
             "a kernel whose name is not in the export counts as compute");
     }
     activity.activity = name.activity;
@@ -289,7 +287,8 @@ class Scan {
                                                    "globalTid", "jsonText", "jsonTextId"});
     while (rows.next()) {
       if (!rows.is_integer(2)) {
-        fault("wrong-column-type", Severity::info, "an NVTX event without a type was left out");
+        faults_.add(NoteCode::wrong_column_type, Severity::info,
+                    "an NVTX event without a type was left out");
         continue;
       }
       RangeName own;
@@ -314,7 +313,7 @@ class Scan {
       }
       if (!name->step && !name->collective) continue;
       if (rows.is_null(1)) {
-        fault("open-range", Severity::info, "an NVTX range that the recording did not see end");
+        fault(NoteCode::open_range, "an NVTX range that the recording did not see end");
         continue;
       }
       std::int64_t begin = 0;
@@ -413,7 +412,7 @@ class Scan {
       }
       if (!rows.is_integer(0) || !rows.is_integer(1)) {
         if (!rows.is_null(1)) {
-          fault("wrong-column-type", Severity::loss, "a call without a start was left out");
+          fault(NoteCode::wrong_column_type, "a call without a start was left out");
         }
         continue;
       }
@@ -422,7 +421,7 @@ class Scan {
       const std::int64_t start = rows.integer(0);
       const auto correlation = static_cast<std::uint64_t>(rows.integer(1));
       if (start < -kLatest || start > kLatest) {
-        fault("overflowing-duration", Severity::loss, "a row at a time that is none was left out");
+        fault(NoteCode::overflowing_duration, "a row at a time that is none was left out");
         continue;
       }
       if (!owner->steps.empty()) owner->launches.add({correlation, start});

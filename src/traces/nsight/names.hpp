@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "mfu/error.hpp"
 #include "traces/nsight/sqlite_file.hpp"
 
@@ -59,9 +60,10 @@ class RowFaults {
   explicit RowFaults(std::string file) : file_(std::move(file)) {}
 
   void set_table(const char* table) noexcept { table_ = table; }
-  void add(const char* code, Severity severity, const char* text) {
+  void add(NoteCode code, const char* text) { add(code, kind_of(code).severity, text); }
+  void add(NoteCode code, Severity severity, const char* text) {
     for (Fault& known : faults_) {
-      if (std::string_view(known.code) == code && std::string_view(known.table) == table_) {
+      if (known.code == code && std::string_view(known.table) == table_) {
         ++known.count;
         return;
       }
@@ -83,7 +85,7 @@ class RowFaults {
  private:
   struct Fault {
     const char* table = "";
-    const char* code = "";
+    NoteCode code{};
     Severity severity = Severity::loss;
     const char* text = "";
     std::int64_t count = 0;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "mfu/timings.hpp"
 #include "traces/gpu_span.hpp"
 #include "traces/kineto/meta.hpp"
@@ -83,7 +84,7 @@ class NsightReader {
     std::vector<RankTrace> out;
     for (auto& [id, process] : capture_.processes) {
       if (any_kernels && !has_kernels(process)) {
-        notes_.add("process-without-kernels", Severity::info,
+        notes_.add(NoteCode::process_without_kernels,
                    "a process that only copies on a GPU is no rank", place());
         continue;
       }
@@ -164,12 +165,12 @@ class NsightReader {
       return process.devices[a].id < process.devices[b].id;
     });
     if (left > 0) {
-      notes_.add("several-devices", Severity::loss,
+      notes_.add(NoteCode::several_devices,
                  "a few kernels on a device that the process otherwise does not use", place(),
                  left);
     }
     if (out.size() > 1) {
-      notes_.add("several-devices-in-process", Severity::info,
+      notes_.add(NoteCode::several_devices_in_process,
                  "one process with kernels on " + std::to_string(out.size()) +
                      " devices: each is shown apart, and which ranks they are is not known",
                  place());
@@ -181,13 +182,13 @@ class NsightReader {
   NvtxSteps::Choice choose_steps(const NsightProcess& process) {
     NvtxSteps::Choice steps = process.steps.choose();
     if (!steps.unusable.empty()) {
-      notes_.add("nvtx-ranges-unusable", Severity::info,
+      notes_.add(NoteCode::nvtx_ranges_unusable,
                  "NVTX ranges " + listed(steps.unusable) +
                      " cannot be steps: they overlap, or their numbers do not rise",
                  place());
     }
     if (!steps.others.empty()) {
-      notes_.add("several-step-ranges", Severity::assumption,
+      notes_.add(NoteCode::several_step_ranges,
                  "NVTX ranges '" + steps.family + "' were taken for the steps, not " +
                      listed(steps.others),
                  place());
@@ -217,7 +218,7 @@ class NsightReader {
       linked = !out.steps.empty();
       if (!linked) {
         out.steps = host;
-        notes_.add("launches-unlinked", Severity::assumption,
+        notes_.add(NoteCode::launches_unlinked,
                    "most GPU activities have no launch in the trace: steps are the host's windows",
                    place());
       }
@@ -314,7 +315,7 @@ class NsightReader {
     }
     for (RankTrace& trace : traces) {
       if (!trace.rank || times[*trace.rank] < 2) continue;
-      notes_.add("rank-twice", Severity::loss,
+      notes_.add(NoteCode::rank_twice,
                  "two processes are labelled rank " + std::to_string(*trace.rank) +
                      ": neither label is used",
                  place());
@@ -324,7 +325,7 @@ class NsightReader {
       const auto without =
           std::count_if(traces.begin(), traces.end(), [](const RankTrace& t) { return !t.rank; });
       if (without > 0) {
-        notes_.add("rank-unknown", Severity::info,
+        notes_.add(NoteCode::rank_unknown,
                    "which rank a process is of is not in the file (label it: nvtxMarkA(\"MPI Rank "
                    "3\"))",
                    place(), without);
@@ -337,7 +338,7 @@ class NsightReader {
     if (!trace.rank) {
       trace.rank = number_in_name(name_);
       if (trace.rank) {
-        notes_.add("rank-from-number", Severity::assumption,
+        notes_.add(NoteCode::rank_from_number,
                    "the number at the end of the file's name was taken for the rank", place());
       }
     }
@@ -392,7 +393,7 @@ std::vector<RankTrace> read_nsight(const std::string& path, Notes& notes) {
     if (problem || size == 0) continue;
     Place where;
     where.file = path;
-    notes.add("unfinished-export", Severity::loss,
+    notes.add(NoteCode::unfinished_export,
               std::string("a file ") + end +
                   " lies beside the database: the export was not finished, or is being written",
               where);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "traces/text.hpp"
 
 namespace mfu::traces {
@@ -54,13 +55,12 @@ void read_session_start(SqliteFile& file, RowFaults& faults, NsightCapture& out)
     out.session_epoch_ns = epoch;
   } else if (epoch || rows.is_text(1) || rows.is_text(0)) {
     faults.add(
-        "session-start-unknown", Severity::info,
+        NoteCode::session_start_unknown,
         "the time of day at which the capture began is not known to the nanosecond: its clock "
         "cannot be compared with other captures");
   }
   if (rows.next()) {
-    faults.add("several-sessions", Severity::info,
-               "more than one start of the capture; the first counts");
+    faults.add(NoteCode::several_sessions, "more than one start of the capture; the first counts");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "mfu/quantity.hpp"
 #include "statistics/robust.hpp"
 
@@ -36,10 +37,11 @@ class Agreement {
         static_cast<double>(impossible_) <= kMostAccidents * static_cast<double>(shared_);
     const bool agree = accidents && offset_text_.empty();
     if (impossible_ > 0) {
-      note(notes, "timeline-impossible-order", first_text_, first_impossible_, impossible_, agree);
+      note(notes, NoteCode::timeline_impossible_order, first_text_, first_impossible_, impossible_,
+           agree);
     }
     if (!offset_text_.empty()) {
-      note(notes, "timeline-clock-offset", offset_text_, first_offset_, 1, agree);
+      note(notes, NoteCode::timeline_clock_offset, offset_text_, first_offset_, 1, agree);
     }
     return agree;
   }
@@ -160,7 +162,7 @@ class Agreement {
                    ")";
   }
 
-  void note(Notes& notes, const char* code, const std::string& text, std::uint32_t at,
+  void note(Notes& notes, NoteCode code, const std::string& text, std::uint32_t at,
             std::int64_t count, bool accident) const {
     Place where = place_of(timeline_, op(at));
     where.what += ", " + timeline_.types[op(at).type];

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/note_code.hpp"
 #include "traces/timeline/clocks.hpp"
 
 namespace mfu::traces {
@@ -106,7 +107,7 @@ OpGroups pair_operations(const Timeline& timeline, Notes& notes) {
   const Numbers numbers = judge_numbers(timeline);
   if (numbers == Numbers::repeated) {
     notes.add(
-        "timeline-sequence-repeats", Severity::assumption,
+        NoteCode::timeline_sequence_repeats,
         "sequence numbers do not tell a worker's operations apart: the first of one worker is "
         "taken for the first of another",
         Place{.file = timeline.file});
@@ -151,7 +152,7 @@ OpGroups pair_operations(const Timeline& timeline, Notes& notes) {
   if (single_ends > 0) {
     Place where = place_of(timeline, *first_single);
     where.what += ", " + timeline.types[first_single->type];
-    notes.add("timeline-single-end", Severity::info,
+    notes.add(NoteCode::timeline_single_end,
               "of a transfer or a collective one worker's part alone is recorded: waiting in it "
               "counts as transfer",
               std::move(where), single_ends);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "statistics/robust.hpp"
 #include "traces/timeline/replay_graph.hpp"
 
@@ -163,7 +164,7 @@ std::vector<int> Replays::largest(const std::map<int, double>& excess) {
   for (const auto& [key, value] : excess) sorted.emplace_back(-value, key);
   std::sort(sorted.begin(), sorted.end());
   if (sorted.size() > most) {
-    notes_.add("timeline-replay-bounded", Severity::info,
+    notes_.add(NoteCode::timeline_replay_bounded,
                "of " + std::to_string(sorted.size()) +
                    " stages, data-parallel or other ranks the " + std::to_string(most) +
                    " with most time above the others' are replayed alone",
@@ -205,7 +206,7 @@ void Replays::decompose(PipelineReplay& replay) {
     ++kinds;
   }
   if (kinds > kMostPlaces) {
-    notes_.add("timeline-replay-bounded", Severity::info,
+    notes_.add(NoteCode::timeline_replay_bounded,
                std::to_string(kinds) + " kinds of operations are too many to replay each alone",
                Place{.file = timeline_.file});
     return;
@@ -292,8 +293,8 @@ std::optional<PipelineReplay> replay_timeline(const Timeline& timeline, const Op
                                               std::span<const std::int64_t> ranks, Notes& notes) {
   if (!groups.clocks_agree) return std::nullopt;
   const auto refuse = [&](const char* why) {
-    notes.add("timeline-no-replay", Severity::loss,
-              std::string(why) + ": the schedule is not replayed", Place{.file = timeline.file});
+    notes.add(NoteCode::timeline_no_replay, std::string(why) + ": the schedule is not replayed",
+              Place{.file = timeline.file});
     return std::nullopt;
   };
   const std::optional<ReplayGraph> graph = ReplayGraph::build(timeline, groups);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/note_code.hpp"
 #include "traces/kineto/event.hpp"
 
 namespace mfu::traces {
@@ -184,9 +185,7 @@ class TimelineReader {
     }
   }
 
-  void leave_out(const char* code, const char* why) {
-    notes_.add(code, Severity::loss, why, Place{.file = file_});
-  }
+  void leave_out(NoteCode code, const char* why) { notes_.add(code, why, Place{.file = file_}); }
 
   void take(const Event& event) {
     if (event.phase == "M") {
@@ -197,15 +196,17 @@ class TimelineReader {
     if (event.phase != "X") return;
     const std::string& type = event.category.empty() ? event.name : event.category;
     if (!event.pid || !event.tid || *event.pid < 0 || *event.pid > kMostIndex || type.empty()) {
-      return leave_out("event-without-place",
+      return leave_out(NoteCode::event_without_place,
                        "events without a process, thread or name are left out");
     }
-    if (!event.step) return leave_out("event-without-step", "events without a step are left out");
+    if (!event.step)
+      return leave_out(NoteCode::event_without_step, "events without a step are left out");
     const bool fine = event.ts_us && event.dur_us && std::fabs(*event.ts_us) < kMostClockUs &&
                       *event.dur_us >= 0.0 && *event.dur_us < kMostOpUs &&
                       !ran_below_zero(std::llround(*event.dur_us * 1e3));
     if (!fine) {
-      return leave_out("event-time", "events with a missing, negative or huge time are left out");
+      return leave_out(NoteCode::event_time,
+                       "events with a missing, negative or huge time are left out");
     }
     if (ops_.size() >= kMostOps) {
       throw Error(ErrorKind::unsupported, "more than 1,073,741,824 operations", cursor_.place(),
@@ -268,7 +269,7 @@ class TimelineReader {
   void keep_named_lanes() {
     std::erase_if(ops_, [this](const RawOp& raw) {
       if (lanes_.count({raw.pid, raw.tid}) > 0) return false;
-      leave_out("lane-without-name", "events of lanes without a name are left out");
+      leave_out(NoteCode::lane_without_name, "events of lanes without a name are left out");
       return true;
     });
     if (ops_.empty()) {
@@ -331,7 +332,7 @@ class TimelineReader {
                   "the compute lane of every worker is needed, with its thread_name");
     }
     if (left_out == 0) return;
-    notes_.add("timeline-incomplete-step", Severity::loss,
+    notes_.add(NoteCode::timeline_incomplete_step,
                std::to_string(left_out) + " of " + std::to_string(all) +
                    " steps do not have as many forwards and backwards on each worker and are left "
                    "out",
@@ -378,14 +379,14 @@ class TimelineReader {
       if (odd.count++ == 0) odd.first = &op;
     }
     if (unknown.count > 0) {
-      notes_.add("timeline-unknown-operation", Severity::info,
+      notes_.add(NoteCode::timeline_unknown_operation,
                  "'" + timeline.types[unknown.first->type].substr(0, 80) +
                      "' is no operation of its lane that is known; its time counts, its peers are "
                      "not known",
                  place_of(timeline, *unknown.first), unknown.count);
     }
     if (misc.count > 0) {
-      notes_.add("timeline-misc-lane", Severity::info,
+      notes_.add(NoteCode::timeline_misc_lane,
                  "'" + timeline.types[misc.first->type].substr(0, 80) +
                      "' stands in a misc lane: the worker's own time, beside the replay",
                  place_of(timeline, *misc.first), misc.count);

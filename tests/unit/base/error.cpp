@@ -1,5 +1,9 @@
 #include "mfu/error.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include "base/note_code.hpp"
 #include "catch.hpp"
 
 using namespace mfu;
@@ -23,15 +27,43 @@ TEST_CASE("an error tells place, message and hint") {
 
 TEST_CASE("notes are counted by code and keep the first place and the gravest severity") {
   Notes notes;
-  notes.add("b", Severity::info, "first", {"f", 1, 0, -1, ""});
-  notes.add("a", Severity::loss, "other");
-  notes.add("b", Severity::loss, "second", {"f", 2, 0, -1, ""}, 3);
+  notes.add(NoteCode::no_gpu_activity, Severity::info, "first", {"f", 1, 0, -1, ""});
+  notes.add(NoteCode::trailing_comma, "other");
+  notes.add(NoteCode::no_gpu_activity, "second", {"f", 2, 0, -1, ""}, 3);
   REQUIRE(notes.all().size() == 2);
-  CHECK(notes.all()[0].code == "b");
+  CHECK(notes.all()[0].code == NoteCode::no_gpu_activity);
+  CHECK(notes.all()[0].code == "no-gpu-activity");
   CHECK(notes.all()[0].count == 4);
   CHECK(notes.all()[0].text == "first");
   CHECK(notes.all()[0].first.line == 1);
   CHECK(notes.all()[0].severity == Severity::loss);
-  CHECK(notes.has("a"));
-  CHECK_FALSE(notes.has("c"));
+  CHECK(notes.all()[1].severity == Severity::info);
+  CHECK(notes.has("trailing-comma"));
+  CHECK_FALSE(notes.has("missing-comma"));
+}
+
+TEST_CASE("a code is known by its text, and one that is not known keeps it") {
+  CHECK(NoteId("long-line") == NoteCode::long_line);
+  CHECK(NoteId("long-line") == NoteId(NoteCode::long_line));
+  CHECK(NoteId(NoteCode::long_line).str() == "long-line");
+  const NoteId foreign("of-a-later-version");
+  CHECK(foreign.str() == "of-a-later-version");
+  CHECK(foreign == "of-a-later-version");
+  CHECK_FALSE(foreign == NoteId("of-another-version"));
+  CHECK(NoteId().str().empty());
+}
+
+TEST_CASE("every kind of note has a code and a meaning of its own") {
+  std::set<std::string_view> texts;
+  std::set<std::string_view> meanings;
+  for (const NoteKind& kind : note_kinds()) {
+    CAPTURE(std::string(kind.text));
+    CHECK(texts.insert(kind.text).second);
+    CHECK(meanings.insert(kind.meaning).second);
+    CHECK(std::all_of(kind.text.begin(), kind.text.end(), [](char c) {
+      return c == '-' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    }));
+    CHECK(note_code(kind.text) == kind.code);
+    CHECK(to_string(kind.code) == kind.text);
+  }
 }

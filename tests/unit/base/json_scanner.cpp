@@ -34,7 +34,7 @@ std::string scanned(const std::string& text, std::size_t window = 256 * 1024) {
     return error.what();
   }
   for (const Note& note : notes.all()) {
-    out += note.code + " x" + std::to_string(note.count) + " @" +
+    out += note.code.str() + " x" + std::to_string(note.count) + " @" +
            std::to_string(note.first.byte_offset) + "\n";
   }
   return out;

@@ -36,7 +36,7 @@ std::string notes_of(const std::string& text) {
   (void)read_smi({text}, notes);
   std::string all;
   for (const Note& note : notes.all()) {
-    all += (all.empty() ? "" : " ") + note.code + " x" + std::to_string(note.count);
+    all += (all.empty() ? "" : " ") + note.code.str() + " x" + std::to_string(note.count);
   }
   return all;
 }

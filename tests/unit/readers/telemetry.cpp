@@ -22,7 +22,7 @@ struct Read {
   [[nodiscard]] std::string codes() const {
     std::string text;
     for (const Note& note : notes.all()) {
-      text += (text.empty() ? "" : " ") + note.code + " x" + std::to_string(note.count);
+      text += (text.empty() ? "" : " ") + note.code.str() + " x" + std::to_string(note.count);
     }
     return text;
   }

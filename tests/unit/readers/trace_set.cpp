@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "catch.hpp"
 #include "readers/input_files.hpp"
 #include "readers/run/writer.hpp"
@@ -28,7 +29,7 @@ std::vector<traces::RankTrace> read_made(ByteSource& source, Notes& notes) {
   job.late = [](std::size_t rank, std::size_t) { return rank == 1 ? 3'000'000 : 0; };
   traces::RankTrace trace = make_traces(job).at(static_cast<std::size_t>(text.at(6) - '0'));
   trace.file = source.name();
-  notes.add("made", Severity::info, "read " + source.name());
+  notes.add(NoteCode::odd_token, "read " + source.name());
   return {trace};
 }
 

@@ -28,7 +28,7 @@ std::string outcome(const std::string& text) {
     return std::string(to_string(error.kind())) + ": " + error.what();
   }
   std::string codes = "ok";
-  for (const Note& note : notes.all()) codes += " " + note.code;
+  for (const Note& note : notes.all()) codes += " " + note.code.str();
   return codes;
 }
 

@@ -137,6 +137,15 @@ TEST_CASE("steps are matched by number, else by order") {
   CHECK_THROWS_WITH(join(traces), contains("neither a step number in common"));
 }
 
+TEST_CASE("a trace that holds nothing loses its rank, said so") {
+  std::vector<RankTrace> traces = make_traces(late_rank_one());
+  traces[3].steps.clear();
+  Notes notes;
+  const RunTimings run = join_ranks(traces, notes);
+  CHECK(run.ranks.size() == 3);
+  CHECK(notes.has("trace-without-activity"));
+}
+
 TEST_CASE("traces without steps are one span, said so") {
   std::vector<RankTrace> traces = make_traces(late_rank_one());
   traces[1].step_source = StepSource::captured_span;

@@ -133,7 +133,7 @@ TEST_CASE("traces of the corpus give the facts of its index", "[traces]") {
       }
     }
     for (const Note& note : notes.all()) {
-      CAPTURE(note.code, note.text);
+      CAPTURE(note.code.str(), note.text);
       CHECK((note.code == "activity-without-launch" || note.code == "step-without-gpu-work" ||
              note.code == "no-gpu-activity" || note.code == "invalid-escape" ||
              note.code == "host-after-last-kernel"));
