@@ -28,12 +28,12 @@ void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int6
   const bool time = std::string_view(unit) == "s";
   if (rank < 0 || !std::isfinite(value) || (time && !(value >= 0.0 && value <= kLongestStep_s))) {
     notes.add("implausible-values", Severity::loss,
-              "values by rank that are no rank's are left out");
+              "per-rank values without a valid rank are left out");
     return;
   }
   if (found.rank_values.size() >= kMostRankValues) {
     notes.add("rank-values-capped", Severity::loss,
-              "only the first million values by rank are kept");
+              "only the first million per-rank values are kept");
     return;
   }
   found.rank_values.push_back({std::move(series), iteration, rank, value, unit});

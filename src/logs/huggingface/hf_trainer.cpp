@@ -55,7 +55,7 @@ class HfTrainer : public LogFormat {
       }
       if (steps.count() == 0) {
         notes.add("mean-of-run", Severity::info,
-                  "only the summary of the run has times: one mean, start-up included",
+                  "only the run summary has times: one mean, start-up included",
                   Place{.line = summary.line});
       }
       steps.add(mean->step, 0);

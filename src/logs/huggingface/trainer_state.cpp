@@ -29,8 +29,7 @@ class TrainerState : public LogFormat {
     if (!mean) return;
     mean->step.line = line_;
     notes.add("mean-of-run", Severity::info,
-              "only the summary of the run has times: one mean, start-up included",
-              Place{.line = line_});
+              "only the run summary has times: one mean, start-up included", Place{.line = line_});
     steps.add(mean->step, 0);
   }
 

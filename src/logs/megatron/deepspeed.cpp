@@ -30,7 +30,8 @@ class Deepspeed : public LogFormat {
  private:
   void outside(const LogLine& line) {
     note("engine-time-only", Severity::assumption,
-         "DeepSpeed's rates and timers leave out data loading and all else outside its engine",
+         "DeepSpeed's rates and timers leave out data loading and everything else outside its "
+         "engine",
          line);
   }
 
