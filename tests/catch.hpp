@@ -1,6 +1,6 @@
 // One include for Catch2 v2 (Debian 12, Ubuntu 22.04) and v3 (later distributions).
 //
-// What differs between the two and is evened out here:
+// What differs between the two and is reconciled here:
 //   Approx            unqualified in both
 //   contains(text)    string matcher: REQUIRE_THAT(got, contains("rank 3"))
 //   starts_with(text) likewise

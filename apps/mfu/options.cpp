@@ -49,7 +49,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 void parse_steps(std::string_view text, Selection& selection) {
-  const Error error = wrong("--steps", in_quotes(text) + " is no range of steps",
+  const Error error = wrong("--steps", in_quotes(text) + " is not a range of steps",
                             "write 21..500, 21.. or ..500: step ids, both ends included");
   const std::size_t dots = text.find("..");
   if (dots == std::string_view::npos) throw error;
@@ -70,10 +70,10 @@ void parse_steps(std::string_view text, Selection& selection) {
 }
 
 void parse_ranks(std::string_view text, Selection& selection) {
-  constexpr std::int64_t kMostRanks = 10'000'000;  // a slip of the keyboard must not fill memory
+  constexpr std::int64_t kMostRanks = 10'000'000;  // a typing error must not fill memory
   for (const std::string_view part : split(text, ',')) {
     const Error error =
-        wrong("--ranks", in_quotes(part) + " is no rank and no range of ranks", "write 0,3-5");
+        wrong("--ranks", in_quotes(part) + " is not a rank or a range of ranks", "write 0,3-5");
     const std::size_t dash = part.find('-');
     const auto first = integer<std::int64_t>(part.substr(0, dash));
     const auto last =
@@ -132,7 +132,7 @@ std::string step_summary_path() {
   std::string path = environment("GITHUB_STEP_SUMMARY");
   if (path.empty()) {
     throw wrong("--out", "github has no file to write to: $GITHUB_STEP_SUMMARY is not set",
-                "outside of GitHub Actions name one: github:summary.md");
+                "outside GitHub Actions name one: github:summary.md");
   }
   return path;
 }
@@ -231,7 +231,7 @@ Selection parse_selection(const SelectionText& text, Problems& problems) {
     if (const auto skip = integer<std::size_t>(text.skip)) {
       selection.skip = *skip;
     } else {
-      problems.add(wrong("--skip", in_quotes(text.skip) + " is no number of steps", "write 10"));
+      problems.add(wrong("--skip", in_quotes(text.skip) + " is not a number of steps", "write 10"));
     }
   }
   return selection;
@@ -242,17 +242,17 @@ void add_analysis_options(CLI::App& command, AnalysisText& text) {
       ->type_name("NAME");
   command
       .add_option("--target-efficiency", text.target_efficiency,
-                  "Single-GPU efficiency asked for (45%)")
+                  "Single-GPU efficiency target (45%)")
       ->type_name("RATIO");
   command
       .add_option("--materiality", text.materiality,
-                  "Share of the step that counts (5%; transfer 3 x)")
+                  "Share of the step that is material (5%; transfer 3 x)")
       ->type_name("RATIO");
   command
       .add_option("--communication-materiality", text.communication_materiality,
                   "The same for steady exposed transfer (15%)")
       ->type_name("RATIO");
-  command.add_option("--seed", text.seed, "Of the bootstrap")->type_name("N");
+  command.add_option("--seed", text.seed, "Seed of the bootstrap")->type_name("N");
 }
 
 DiagnoseOptions parse_analysis(const AnalysisText& text, Problems& problems) {
@@ -286,7 +286,8 @@ DiagnoseOptions parse_analysis(const AnalysisText& text, Problems& problems) {
     if (const auto seed = integer<std::uint64_t>(text.seed)) {
       options.seed = *seed;
     } else {
-      problems.add(wrong("--seed", in_quotes(text.seed) + " is no seed", "write a whole number"));
+      problems.add(
+          wrong("--seed", in_quotes(text.seed) + " is not a seed", "write a whole number"));
     }
   }
   return options;

@@ -78,7 +78,7 @@ struct OutputTarget {
 // For a command whose standard output is taken: the text that nobody asked for goes beside it.
 void move_text_to_standard_error(std::vector<OutputTarget>& targets);
 
-// A report must not replace the run that it is about.
+// A report must not overwrite its own input.
 void refuse_to_overwrite(const OutputText& text, const std::vector<std::string>& inputs,
                          Problems& problems);
 // Whether standard output was asked for as JSON. From the bare arguments, since a command line that

@@ -111,7 +111,7 @@ class Recorder:
 
     @contextlib.contextmanager
     def step(self, number):
-        """One step. Nothing is written when an exception leaves it: it was no whole step."""
+        """One step. Nothing is written when an exception leaves it: it was not a complete step."""
         self.begin_step(number)
         try:
             yield self
@@ -242,7 +242,7 @@ class Recorder:
     # -- the file ------------------------------------------------------------------------------
 
     def close(self):
-        """Lines are in the file when their step ends: closing only gives the file free."""
+        """Lines are in the file when their step ends: closing only releases the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -266,7 +266,7 @@ class Recorder:
             os.ftruncate(self._file, before)
             raise
         os.ftruncate(self._file, before)
-        raise OSError("the disk took a part of the line only")
+        raise OSError("the disk took only part of the line")
 
     def _lock(self):
         if fcntl is None:
@@ -280,7 +280,7 @@ class Recorder:
             pass  # some network file systems cannot lock; then nothing guards against two writers
 
     def _continues(self, head, place):
-        """Readies a file that is there already. False: it is empty, and begins with the header."""
+        """Prepares an existing file. False: it is empty, and begins with the header."""
         end = _whole_lines(self._file)
         size = os.fstat(self._file).st_size
         if end < size:

@@ -2,8 +2,8 @@
 // there is no value. Copies are deep. What std::optional throws on, this does not check.
 //
 // It can be copied, moved, assigned and destroyed where T is only declared: how that is done lies
-// beside the value, put there by whoever knew T. So a struct can be public while what it carries is
-// not. A value is put in, and looked at, where T is known.
+// beside the value, put there by code that knew T. So a struct can be public while what it carries
+// is not. A value is put in, and looked at, where T is known.
 #pragma once
 
 #include <concepts>

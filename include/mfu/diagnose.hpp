@@ -165,8 +165,9 @@ struct Diagnosis {
   Boxed<DiagnosisDetail> detail;  // diagnose() fills it
 };
 
-// Throws Error{unsupported} on an unknown chip or precision. One rank, or few steps, is no error:
-// the verdict is then inconclusive and says why. The answer depends on nothing but its arguments.
+// Throws Error{unsupported} on an unknown chip or precision. One rank, or few steps, is not an
+// error: the verdict is then inconclusive and says why. The answer depends on nothing but its
+// arguments.
 [[nodiscard]] Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options,
                                  Notes& notes);
 

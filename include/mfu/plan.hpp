@@ -22,7 +22,7 @@ namespace mfu {
 struct FailureRate {
   double mtbf_s = 0.0;        // mean time between failures
   bool per_gpu = false;       // of one GPU, so that of G GPUs is mtbf_s / G; else of the whole job
-  double checkpoint_s = 0.0;  // that training stands still for one checkpoint
+  double checkpoint_s = 0.0;  // that training stops for one checkpoint
   double restart_s = 0.0;     // from a failure to the first step after it
   std::optional<double> interval_s{};  // between checkpoints, of step time; nothing: the best
 };

@@ -29,7 +29,7 @@ struct ReadProgress {
 };
 
 struct ReadOptions {
-  unsigned threads = 0;  // that read traces side by side; 0: as many as the machine has cores
+  unsigned threads = 0;  // that read traces in parallel; 0: as many as the machine has cores
   // Told when reading traces begins and after each file; by one thread at a time, not always the
   // caller's. Must not throw.
   std::function<void(const ReadProgress&)> progress;

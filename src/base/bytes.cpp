@@ -156,7 +156,7 @@ struct ByteSource::State {
     }
     if (!at_magic()) {
       throw Error(ErrorKind::format, "bytes after the end of the gzip data", place(),
-                  "the file may be damaged; gzip -t tells");
+                  "the file may be damaged: check it with gzip -t");
     }
     inflateReset(&inflater);
     between_members = false;
@@ -183,7 +183,7 @@ struct ByteSource::State {
         throw Error(ErrorKind::format,
                     result == Z_MEM_ERROR ? "no memory to decompress gzip data"
                                           : "the gzip data is corrupt",
-                    place(), "the file may be damaged in transfer; gzip -t tells");
+                    place(), "the file may have been damaged in transfer: check it with gzip -t");
       }
     }
     return room - inflater.avail_out;

@@ -72,13 +72,13 @@ void JsonCursor::fail(std::string message, std::string hint) {
 void JsonCursor::fail_cut_off(std::string_view where) {
   if (input_ended_ && at_ == end_ && source_.cut_off()) {
     throw JsonCutOff(ErrorKind::format, "the gzip data is cut off", place(),
-                     "the file is not complete; gzip -t tells");
+                     "the file is not complete: check it with gzip -t");
   }
   const bool line_only = at_ != end_;
   throw JsonCutOff(
       ErrorKind::format,
       std::string(line_only ? "the line" : "the input") + " ends " + std::string(where), place(),
-      line_only ? "one JSON object a line" : "the file is not complete");
+      line_only ? "one JSON object per line" : "the file is not complete");
 }
 
 bool JsonCursor::refill() {
@@ -274,7 +274,7 @@ double JsonCursor::number(int shift) {
     // parsed.end points into the window, which the cursor owns.
     at_ += parsed.end - at_;
     if (at_ == end_ || (limits_.lines && *at_ == '\n')) fail_cut_off("inside a number");
-    fail("not a number as JSON writes it");
+    fail("not a valid JSON number");
   }
   at_ += parsed.end - at_;
   return parsed.value;

@@ -39,7 +39,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 }
 
 std::string_view nearest_name(std::string_view text, std::span<const std::string_view> names) {
-  // A text of this length is no misspelling, and the distance is quadratic.
+  // A text of this length is not a misspelling, and the distance is quadratic.
   if (text.size() > 64) return {};
   const std::string wanted = lower(text);
   std::string_view best;

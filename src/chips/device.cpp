@@ -61,12 +61,12 @@ std::optional<DeviceFacts> facts_in(const std::vector<std::string>& tokens) {
 ChipMatch match_architecture(const DeviceFacts& facts, std::string_view name, const Place& place,
                              std::span<const Chip> user) {
   if (facts.gfx.empty()) {
-    throw Error(ErrorKind::unsupported,
-                name.find_first_not_of(" \t") == std::string_view::npos
-                    ? std::string("the chip has an empty name")
-                    : quoted(name) + " is what a driver prints for a device that it has no name of",
-                place,
-                "give the chip, or its architecture, units and memory: \"gfx942 304 CU 192 GB\"");
+    throw Error(
+        ErrorKind::unsupported,
+        name.find_first_not_of(" \t") == std::string_view::npos
+            ? std::string("the chip has an empty name")
+            : quoted(name) + " is what a driver prints for a device that it has no name for",
+        place, "give the chip, or its architecture, units and memory: \"gfx942 304 CU 192 GB\"");
   }
   std::vector<const Chip*> rows;
   const auto look_at = [&](const Chip& chip) {

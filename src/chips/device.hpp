@@ -1,4 +1,4 @@
-// Devices whose driver prints no name worth the word: AMD's, where the table of names is missing.
+// Devices whose driver prints no useful name: AMD's, where the table of names is missing.
 #pragma once
 
 #include <optional>

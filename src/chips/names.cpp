@@ -27,7 +27,7 @@ bool separates(char c) noexcept {
 
 // Several may be meant, so all that are near are listed, nearest first.
 std::vector<std::string_view> near_ids(const std::string& typed, std::span<const Chip> user) {
-  if (typed.size() > 64) return {};  // no misspelling, and the distance is quadratic
+  if (typed.size() > 64) return {};  // not a misspelling, and the distance is quadratic
   std::vector<std::pair<std::size_t, std::string_view>> found;
   const std::vector<std::string> words = tokens_of(typed);
   const auto look_at = [&](const Chip& chip) {

@@ -37,7 +37,7 @@ double flop_per_clock(const Chip& chip, const PrecisionRate& rate) {
                 fmt::format("the {} peak of {} cannot be put at a clock", to_string(rate.precision),
                             chip.id),
                 {},
-                (chip.not_scaled.empty() ? "how many FLOP it does in a clock is not known"
+                (chip.not_scaled.empty() ? "its FLOP per clock are not known"
                                          : std::string(chip.not_scaled)) +
                     "; use the clock 'datasheet'");
   }
@@ -61,7 +61,7 @@ Peak peak_at_mhz(const Chip& chip, const PrecisionRate& rate, double mhz) {
 void check_mhz(const Chip& chip, double mhz) {
   const bool too_fast = chip.max_mhz > 0.0 && mhz > kMostOverMax * chip.max_mhz;
   if (std::isfinite(mhz) && mhz >= kLeastMhz && mhz <= 10'000.0 && !too_fast) return;
-  throw Error(ErrorKind::usage, "a clock of " + megahertz(mhz) + " MHz cannot be this chip's", {},
+  throw Error(ErrorKind::usage, "this chip cannot run at " + megahertz(mhz) + " MHz", {},
               chip.max_mhz > 0.0 ? std::string(chip.id) + " runs at " + megahertz(chip.max_mhz) +
                                        " MHz at most; the unit is MHz"
                                  : "the unit is MHz");

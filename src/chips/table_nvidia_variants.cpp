@@ -124,7 +124,7 @@ constexpr Chip kNvidiaVariantsRows[] = {
      "",
      {},
      "",
-     "A custom part of one machine; taken for an A100 with other memory",
+     "A custom part of one machine; treated as an A100 with other memory",
      kA100Sxm64Unconfirmed,
      "driver name table; the figures of an A100"},
     {"gh200-144gb",

@@ -60,7 +60,7 @@ class Noise {
  public:
   Noise(const Side& before, const Side& after, const CompareOptions& options)
       : before_(before), after_(after) {
-    // The quicker side takes the first stream, whichever comes first: swapping the sides must
+    // The faster side takes the first stream, whichever comes first: swapping the sides must
     // change nothing but the sign, and a change of unit nothing at all.
     const double slower = before.step_seconds.value_or(0.0) - after.step_seconds.value_or(0.0);
     const bool before_first = slower < 0.0 || (slower == 0.0 && before.name <= after.name);

@@ -27,7 +27,7 @@ std::optional<ModelShape> shape_of(const Side& side) {
   }
 }
 
-// FLOPs of a token of this side under a convention: as it was counted, or counted now.
+// FLOPs per token of this side under a convention: as it was counted, or counted now.
 Value count_of(const Side& side, const SideCount& wanted) {
   for (const SideCount& count : side.counts) {
     if (count.convention == wanted.convention && count.settings == wanted.settings) {
@@ -115,7 +115,7 @@ std::optional<Restated> restate(const Side& before, const Side& after,
     }
   }
 
-  // The same model on the same sequences: a token is as much work before as after, whatever it is
+  // The same model on the same sequences: a token is the same work before and after, whatever it is
   // counted as. Where neither side says the model, the tokens of a step must be the same.
   const bool same_tokens =
       before.tokens_per_step && after.tokens_per_step && !has(reasons, Obstacle::tokens) &&

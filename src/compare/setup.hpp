@@ -1,4 +1,4 @@
-// What stands between two measurements, and how they can be brought under one convention.
+// What separates two measurements, and how they can be restated under one convention.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ struct Restated {
   std::optional<double> mfu_before, mfu_after;
   double log_ratio = 0.0;
 };
-// Nothing: what the sides hold does not do for it.
+// Nothing: the sides do not hold enough for it.
 [[nodiscard]] std::optional<Restated> restate(const Side& before, const Side& after,
                                               const std::vector<Reason>& reasons);
 

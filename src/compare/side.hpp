@@ -56,7 +56,7 @@ struct Side {
   std::string clock;  // rule and MHz, as in the fingerprint
   std::optional<double> peak_flops_per_gpu;
   std::string reference;  // of a run: "median", "mean"
-  std::string split;      // of a run: how waiting was told from transfer
+  std::string split;      // of a run: how waiting was separated from transfer
 
   // The set-up.
   std::string job, model, chip, recompute;

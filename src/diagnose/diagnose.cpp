@@ -34,7 +34,7 @@ void note_sums(const Job& job, Notes& notes) {
   const RunTimings& run = job.run();
   if (job.step_spread() > kStepSpread) {
     notes.add(NoteCode::uneven_steps,
-              "the ranks' own step times differ by more than 5 %; the median rank's stands");
+              "the ranks' own step times differ by more than 5 %; the median rank's is used");
   }
   if (run.step.empty()) return;
   std::int64_t off = 0;

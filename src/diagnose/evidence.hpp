@@ -21,7 +21,7 @@ enum class FactKind {
   slowest_moves,   // the rank that is most often slowest is so in count of `of` steps
   slowest_stays,   // the same rank is slowest in count of `of` steps
   stage_work,      // stage `count` of `of` computes a, the other stages' median b
-  within_stage,    // evening the ranks inside stages saves a, evening the stages b
+  within_stage,    // balancing the ranks inside stages saves a, balancing the stages b
   graded_shards,   // compute per rank spreads from a (2 %) to b (98 % of ranks), steadily
   two_speeds,      // count of `of` ranks compute a, the others b, and nothing lies between
   once,            // in one step (id count) of `of` a seconds more than usual; name: whose

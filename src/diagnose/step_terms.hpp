@@ -16,7 +16,7 @@ struct StepTerms {
   double step = 0.0;  // T
 };
 
-// How waiting was told from transfer and own stall.
+// How waiting was separated from transfer and own stall.
 enum class SplitMethod {
   separate,        // the file has a wait series
   groups,          // per group and step: the minimum over the group's ranks

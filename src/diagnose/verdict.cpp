@@ -148,7 +148,7 @@ void take_finding(Diagnosis& diagnosis, const Finding& finding) {
   diagnosis.detail->verdict_health = finding.health;
 }
 
-// Work whose record was lost looks like idle time: a verdict on it would be one on the recorder.
+// Work whose record was lost looks like idle time: a verdict would be about the recorder.
 void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
   if (!run.trace) return;
   const auto cut = std::find_if(run.trace->ranks.begin(), run.trace->ranks.end(),
@@ -183,7 +183,7 @@ double own_excess(const Finding& finding) {
 std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
   std::vector<Fact> facts;
   const Job& job = context.job();
-  // Ranks that --ranks left out are as unseen as those that nobody recorded.
+  // Ranks left out by --ranks are as unseen as unrecorded ones.
   const auto seen = static_cast<std::int64_t>(job.ranks());
   if (job.ranks() < 2) {
     if (std::max(setup.gpus, setup.expected_ranks) > 1) {
@@ -262,7 +262,7 @@ class Judge {
     }
   }
 
-  // Waiting for a rank that nobody recorded looks like slow communication.
+  // Waiting for an unrecorded rank looks like slow communication.
   void doubt_for_missing_ranks() {
     Verdict& verdict = diagnosis_.verdict;
     const auto seen = static_cast<std::int64_t>(context_.job().ranks());
@@ -344,7 +344,7 @@ class Judge {
     bool told = false;
     bool place_told = false;
     for (const Finding& finding : findings_) {
-      // A slow place is somebody's to look at, though mending it would save little.
+      // A slow place deserves a check even if fixing it would save little.
       if (finding.family == Family::straggler && !place_told) {
         place_told = true;
         told = told || &finding == findings_.data();

@@ -33,7 +33,7 @@ struct ParamsForm {
 // The terms of 24 B s L h^2 (1 + s/(6h) + V/(12 L h)) x 3, per token: layers, attention, logits of
 // one forward pass of a dense stack with f = 4h, as many key/value heads as heads, and two matrices
 // in the MLP (Narayanan 2021, arXiv:2104.04473, section 5.1 and appendix). Throws where the stack
-// is no such thing at all: experts, hybrid.
+// is of another kind: experts, hybrid.
 struct SquareForm {
   double layers = 0.0;     // 24 L h^2
   double attention = 0.0;  // 4 L h s

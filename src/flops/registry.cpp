@@ -21,7 +21,7 @@ std::vector<Convention> all_rows() {
   return rows;
 }
 
-// "megatron" is no misspelling of megatron-lm, but it says which are meant.
+// "megatron" is not a misspelling of megatron-lm, but it says which are meant.
 std::string hint_for(std::string_view id) {
   std::vector<std::string_view> ids;
   std::string within;

@@ -90,7 +90,7 @@ const std::array<Convention, 2> kCalculatorsRows{{
      .formula = "3 L [2h^2 (1 + 2K/H) + 4 h s + 2h^2 + 8g h^2] + 2 h V + 4h; checkpointed: 4 for 3",
      .leaves_out =
          "logits forward only; the MLP is 4h wide whatever --ffn-hidden-size says; attention "
-         "not halved; heads are taken to fill h",
+         "not halved; heads are assumed to fill h",
      .source = "EleutherAI/cookbook calc/calc_transformer_flops.py at 827ee3b2",
      .date = "2025",
      .defaults = {{}, {}, {}, RecomputeCount::none, Trainable::all},

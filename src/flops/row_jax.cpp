@@ -51,7 +51,7 @@ const std::array<Convention, 3> kJaxRows{{
     {.id = "levanter",
      .title = "levanter's lm_flops_per_token, forward and backward",
      .formula =
-         "exact count with router and d = h/H, full attention, + 9 s H a layer for softmax and "
+         "exact count with router and d = h/H, full attention, + 9 s H per layer for softmax and "
          "mask",
      .leaves_out =
          "MTP left out; wrong where the head dimension is not h/H (Qwen3, Gemma, gpt-oss)",

@@ -8,7 +8,7 @@
 namespace mfu {
 namespace {
 
-// Forward 2 N_nonemb + 4 L h s, backward 4 N + 8 L h s: the table is no matrix multiplication
+// Forward 2 N_nonemb + 4 L h s, backward 4 N + 8 L h s: the table is not a matrix multiplication
 // forward but counted backward.
 FlopCount olmo(const ModelShape& model, const Work& work, const Switches& resolved) {
   const ParamsForm form{.id = "olmo", .width_is_hidden = true, .ignores_packing = true};
@@ -53,7 +53,7 @@ const std::array<Convention, 3> kOlmoRows{{
      .count = olmo},
     {.id = "olmo-core",
      .title = "OLMo-core's MFU",
-     .formula = "6 (N - input embedding) + 12 H d min(w, s) a layer",
+     .formula = "6 (N - input embedding) + 12 H d min(w, s) per layer",
      .leaves_out =
          "norms are counted; attention not halved; its A100 peak was 156 TFLOP/s until pull "
          "request 614",

@@ -97,7 +97,7 @@ const std::array<Convention, 7> kPytorchRows{{
          "6 (layer weights + router + 2 h V) + 6 L H d sum s_i^2 / sum s_i; window: s min(s, w) "
          "halved",
      .leaves_out =
-         "the input embedding counts as a matrix multiplication; Apertus: 2 H d a layer for "
+         "the input embedding counts as a matrix multiplication; Apertus: 2 H d per layer for "
          "query and key norms; before pull request 6389 attention was not halved",
      .source = "volcengine/verl verl/utils/flops_counter.py at b178a3cd",
      .date = "2026",

@@ -29,11 +29,11 @@ void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int6
                            double value, const char* unit) {
   const bool time = std::string_view(unit) == "s";
   if (rank < 0 || !std::isfinite(value) || (time && !(value >= 0.0 && value <= kLongestStep_s))) {
-    notes.add(NoteCode::implausible_values, "values by rank that are no rank's are left out");
+    notes.add(NoteCode::implausible_values, "per-rank values without a valid rank are left out");
     return;
   }
   if (found.rank_values.size() >= kMostRankValues) {
-    notes.add(NoteCode::rank_values_capped, "only the first million values by rank are kept");
+    notes.add(NoteCode::rank_values_capped, "only the first million per-rank values are kept");
     return;
   }
   found.rank_values.push_back({std::move(series), iteration, rank, value, unit});

@@ -40,7 +40,7 @@ class LogFormat {
   void say(const char* what, std::string where, std::int64_t line) {
     found.said_by[what] = std::move(where) + ", line " + std::to_string(line);
   }
-  // The first to say it is kept: a log may repeat it for every rank.
+  // The first statement is kept: a log may repeat it for every rank.
   void set(std::optional<double>& field, const char* what, std::optional<double> value,
            const char* where, std::int64_t line) {
     if (!value || field) return;
@@ -89,7 +89,7 @@ std::unique_ptr<LogFormat> make_format(const LogReadOptions& options) {
 
 // Steps whose time is the distance of their lines' timestamps. Times that stand are left alone.
 void times_from_timestamps(std::vector<LogSegment>& segments);
-// Over how many steps each line averages, told from the distance of their numbers.
+// Over how many steps each line averages, from the distance of their numbers.
 void averages_from_distance(std::vector<LogSegment>& segments);
 // tokens holds a running total: makes it that of each step.
 void tokens_from_total(std::vector<LogSegment>& segments);

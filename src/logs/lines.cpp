@@ -103,7 +103,7 @@ bool LineReader::next(std::string_view& text, std::int64_t& number) {
       if (long_lines_++ == 0) first_long_line_ = number;
     }
     if (unfinished || too_long) {
-      // What it ends with may be half of a number.
+      // The line may end in half a number.
       std::size_t size = text.size();
       while (size > 0 && part_of_number(text[size - 1])) --size;
       if (unfinished && size < text.size()) cut_last_line_ = true;

@@ -213,7 +213,7 @@ class Prefixes {
     }
     if (!like_a_host || (!has_letter && dots != 3)) return 0;  // 10.0.0.7 is one, too
     if (text.substr(at).starts_with(": ") && name.find("__") == std::string_view::npos) {
-      // "step2: loss" and "iter-3: " are no hosts.
+      // "step2: loss" and "iter-3: " are not hosts.
       for (const std::string_view word : {"step", "iter", "epoch", "loss", "train", "eval"}) {
         if (name.starts_with(word)) return 0;
       }

@@ -87,18 +87,18 @@ std::string known_formats() {
   if (!any_text) {
     throw Error(ErrorKind::format,
                 source.cut_off() ? "the gzip data is cut off" : "the log is empty",
-                place_in(source), "a training log has a line for each step");
+                place_in(source), "a training log has one line per step");
   }
   if (!options.columns.empty()) {
     // The names that there are make the better error.
     std::vector<LogSegment> none;
     for (const Candidate& candidate : candidates) candidate.format->finish(none);
-    throw Error(ErrorKind::format, "no line has the columns that were told", place_in(source),
-                "JSON Lines has an object a line; CSV has the names in its first line");
+    throw Error(ErrorKind::format, "no line has the columns that were named", place_in(source),
+                "JSON Lines has one object per line; CSV has the names in its first line");
   }
   if (!options.format.empty()) {
-    throw Error(ErrorKind::format, "no line of it is a step as " + options.format + " prints it",
-                place_in(source), "without --format the lines tell what it is");
+    throw Error(ErrorKind::format, "no line is a step as " + options.format + " prints it",
+                place_in(source), "without --format it is detected");
   }
   struct Near {
     const Candidate* candidate;
@@ -121,10 +121,10 @@ std::string known_formats() {
                    [](const Near& a, const Near& b) { return a.share > b.share; });
   if (near.empty()) {
     throw Error(ErrorKind::format,
-                "no training log of a known kind: no word of any format is in it", place_in(source),
+                "not a training log of a known kind: no format's words are in it", place_in(source),
                 "known: " + known_formats() + "; JSON Lines and CSV are read with --columns");
   }
-  std::string message = "no training log of a known kind; nearest: ";
+  std::string message = "not a training log of a known kind; nearest: ";
   for (std::size_t i = 0; i < near.size() && i < 2; ++i) {
     if (i > 0) message += "; ";
     message += std::string(near[i].candidate->row->name) + " (has " + quoted_list(near[i].has);
@@ -173,12 +173,13 @@ void note_impossible(const TrainingLog& log, Notes& notes, const ByteSource& sou
     }
   }
   if (count > 0) {
-    notes.add(NoteCode::logged_mfu_above_100, "the log's own MFU is above 100 %, which cannot be",
-              place_in(source, line), count);
+    notes.add(NoteCode::logged_mfu_above_100,
+              "the log's own MFU is above 100 %, which is impossible", place_in(source, line),
+              count);
   }
 }
 
-// What no job is: a number that a broken line or a slip of an argument makes is no fact.
+// What no job can be: a number from a broken line or a mistyped argument is not a fact.
 void drop_implausible(TrainingLog& log, Notes& notes, const ByteSource& source) {
   struct Bound {
     std::optional<double> TrainingLog::*field;
@@ -198,7 +199,7 @@ void drop_implausible(TrainingLog& log, Notes& notes, const ByteSource& source) 
     value.reset();
     log.said_by.erase(bound.what);
     notes.add(NoteCode::implausible_setup,
-              std::string(bound.what) + ": a figure that no job has is left out", place_in(source));
+              std::string(bound.what) + ": an implausible figure is left out", place_in(source));
   }
 }
 
@@ -312,8 +313,8 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
     }
     if (candidate.format->steps.count() > 0) {
       notes.add(NoteCode::two_signatures,
-                "lines of " + std::string(candidate.row->name) + " are in it, too; " + log.format +
-                    " tells more and is taken",
+                "lines of " + std::string(candidate.row->name) + " are in it too; " + log.format +
+                    " says more and is used",
                 place_in(source));
     }
   }
@@ -323,7 +324,7 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
               place_in(source, line.number));
   }
   if (reader.long_lines() > 0) {
-    notes.add(NoteCode::long_line, "lines of more than 64 KiB: the rest of them is not read",
+    notes.add(NoteCode::long_line, "lines of more than 64 KiB: the rest of each is not read",
               place_in(source, reader.first_long_line()), reader.long_lines());
   }
   if (source.cut_off()) {

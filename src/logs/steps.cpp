@@ -19,8 +19,8 @@ using Field = std::optional<double> LoggedStep::*;
 struct Measured {
   Field field;
   int weight;  // what it is good for when a format is chosen
-  // Beyond these it is no measurement, whatever the job: far above the figures of broken clocks and
-  // counters that the statistics know how to refuse.
+  // Beyond these it is not a measurement, whatever the job: far above the figures of broken clocks
+  // and counters that the statistics know how to refuse.
   double least;
   double most;
 };
@@ -88,7 +88,7 @@ bool StepCollector::is_copy(const LoggedStep& step, std::uint64_t origin, const 
     const auto own = last_of_.find(origin);
     if (own == last_of_.end() || own->second < step.iteration) return true;
     if (own->second == step.iteration) return agree(step, of.step);
-    // "[default7]:" is the last process of every node: such names are no better than none.
+    // "[default7]:" is the last process of every node: such names are useless.
     if (!shared_names_) return false;
   }
   if (!agree(step, of.step)) return false;
@@ -221,11 +221,11 @@ std::vector<LogSegment> StepCollector::finish(const std::string& path, Notes& no
   };
   if (copied_ > 0) {
     notes.add(NoteCode::ranks_merged,
-              "several lines tell of one step: the median of what they say is taken",
+              "several lines describe one step: the median of their values is used",
               place(first_copied_line_), copied_);
   }
   if (segments_.size() > 1) {
-    notes.add(NoteCode::resumed_run, "the step numbers start again: each part is kept apart",
+    notes.add(NoteCode::resumed_run, "the step numbers start again: each part is kept separate",
               place(segments_[1].first_line), static_cast<std::int64_t>(segments_.size()) - 1);
   }
   if (dropped_ > 0) {
@@ -235,7 +235,7 @@ std::vector<LogSegment> StepCollector::finish(const std::string& path, Notes& no
               place(0), dropped_);
   }
   if (implausible_ > 0) {
-    notes.add(NoteCode::implausible_values, "figures that no training step has are left out",
+    notes.add(NoteCode::implausible_values, "implausible figures are left out",
               place(first_implausible_line_), implausible_);
   }
   if (stride_ > 1) {

@@ -13,7 +13,7 @@
 
 namespace mfu {
 
-// Longer than any step, of any log: what a broken line or a clock that was set makes. Seconds.
+// Longer than any step of any log: a broken line, or a clock that was set. Seconds.
 inline constexpr double kLongestStep_s = 1e7;
 
 class StepCollector {
@@ -31,7 +31,7 @@ class StepCollector {
   }
   // The last step was given a time after it was added.
   void tells_time() noexcept { told_ |= 1U; }
-  // Quantities that any step has, weighted by what they are good for: how much this log tells.
+  // Quantities that any step has, weighted by their use: how much this log says.
   [[nodiscard]] int richness() const noexcept;
 
   // Hands out the segments. Notes what was merged, with the places.

@@ -39,7 +39,7 @@ struct LoggedStep {
   bool skipped = false;    // the framework skipped the update (overflow)
 };
 
-// A part of the log that is no training step: evaluation, checkpoint, compilation.
+// A part of the log that is not a training step: evaluation, checkpoint, compilation.
 struct LoggedPause {
   std::string kind;  // "evaluation", "checkpoint", "profiler"
   std::int64_t line = 0;

@@ -49,7 +49,7 @@ class Solver {
   }
 
  private:
-  // The value that stands, after every other statement of it was held against the first.
+  // The value that is used, after every other statement of it was checked against the first.
   Value settle(const std::vector<Statement>& statements) {
     if (statements.empty()) return {};
     const Statement& first = statements.front();

@@ -1,5 +1,5 @@
 // The detective: which convention, peak or single wrong factor turns a measurement into the figure
-// that somebody printed.
+// that was printed.
 //
 // Every hypothesis is tried. Those within the rounding of the printed figure cannot be told apart
 // by it: they are ties, and the one that changes least about what was stated stands first.
@@ -150,7 +150,7 @@ class Counts {
           count_flops(input.model.value_or(ModelShape{}), work, *convention_, switches);
       const Value each = recompute || !count.model_flops ? count.hardware_flops : count.model_flops;
       if (!each || !calculation_.tokens_per_second_per_gpu) return {};
-      // Recomputation that changes nothing, or the convention's own, is no hypothesis of its own.
+      // Recomputation that changes nothing, or the convention's own, is not a separate hypothesis.
       if (recompute && (!count.model_flops || *each == *count.model_flops)) return {};
       // Tokens a step follow from the sequences, where they are given as sequences.
       const bool tokens_follow = longer != 1.0 && input.step_seconds && input.batch &&
@@ -172,7 +172,7 @@ Detection detect(const Calculation& calculation, const Reported& reported, doubl
                  std::size_t most) {
   Detection detection;
   detection.reported = reported;
-  // The last bits of the arithmetic are no difference.
+  // The last bits of the arithmetic are not a difference.
   detection.tolerance = reported.half_unit + half_unit + 1e-9;
   const std::vector<PeakRow> peaks = candidate_peaks(calculation, reported.is_ratio);
   std::vector<const Convention*> tried;

@@ -1,4 +1,4 @@
-// What gives the MFU or FLOP/s that a log prints: the detective, told what the log's framework
+// What produces the MFU or FLOP/s that a log prints: the detective, given what the log's framework
 // does.
 #include <algorithm>
 #include <cmath>

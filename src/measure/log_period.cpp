@@ -65,7 +65,7 @@ std::optional<std::int64_t> integer_period(std::span<const std::int64_t> events,
     std::int64_t hits = 0;
     for (const auto& [phase, on_it] : phases) hits = std::max(hits, on_it);
     // The period's points from the first event to the last, so that a run that begins to stumble
-    // late is not told to have missed them.
+    // late is not said to have missed them.
     const std::int64_t points = std::max(hits, (events.back() - events.front()) / period + 1);
     if (static_cast<double>(hits) < kAgree * static_cast<double>(count)) continue;
     if (static_cast<double>(hits) < kAgree * static_cast<double>(points)) continue;

@@ -15,7 +15,7 @@ constexpr std::size_t kNeighbours = 10;  // on either side
 constexpr double kSlow = 0.10;           // beyond the neighbours' median
 constexpr double kSlowSigma = 5.0;
 constexpr std::size_t kFewestForOutliers = 8;
-constexpr std::size_t kMostResampled = 4096;  // lines; beyond, order statistics say the same
+constexpr std::size_t kMostResampled = 4096;  // lines; above that, order statistics agree
 constexpr int kReplicates = 400;
 
 struct Weighed {

@@ -22,7 +22,7 @@ using Value = std::optional<double>;
 constexpr std::size_t kMostWarmup = 20;  // lines, and at most a quarter of the segment
 constexpr double kSlowStart = 1.2;       // times the usual cost
 constexpr double kTooShort = 0.25;       // of the usual cost
-constexpr double kMostTooShort = 0.10;   // of the lines: more is no accident of the clock
+constexpr double kMostTooShort = 0.10;   // of the lines: more is not a clock glitch
 constexpr double kUsualBatch = 1e-9;
 
 bool good(const Value& value) { return value && std::isfinite(*value) && *value > 0; }
@@ -70,7 +70,7 @@ StepBasis pick_basis(const std::vector<const LogSegment*>& segments, const std::
   }
   if (most == 0) {
     throw Error(ErrorKind::insufficient, "no step of the log has a time or a rate",
-                Place{.file = path}, "mfu log reads step times, tokens or samples a second");
+                Place{.file = path}, "mfu log reads step times, tokens or samples per second");
   }
   return best;
 }
@@ -114,12 +114,12 @@ class Selector {
       add(out.skipped, "skipped as asked");
       add(out.without, "without a time");
       add(out.over_peak, "above the hardware's peak");
-      add(out.too_short, "too short to be true");
+      add(out.too_short, "implausibly short");
       add(out.other_batch, "of another batch size");
       throw Error(ErrorKind::insufficient, "no step of the log is left to count" + why,
                   Place{.file = log.path},
                   out.skipped > 0     ? "leave out fewer with --skip"
-                  : out.over_peak > 0 ? "is the chip, its precision or --peak another one?"
+                  : out.over_peak > 0 ? "are the chip, its precision and --peak right?"
                                       : "");
     }
     say();
@@ -134,8 +134,8 @@ class Selector {
     const std::size_t count = log_.segments.size();
     if (count == 0) {
       throw Error(ErrorKind::insufficient, "the log has no step", Place{.file = log_.path},
-                  log_.rank_values.empty() ? "a training log has a line for each step"
-                                           : "mfu diagnose takes what it has by rank");
+                  log_.rank_values.empty() ? "a training log has one line per step"
+                                           : "mfu diagnose reads its per-rank values");
     }
     std::size_t first = 0;
     std::size_t last = count;
@@ -275,7 +275,8 @@ class Selector {
                  Place{.file = log_.path, .line = first_refused_}, out.too_short + out.over_peak);
     }
     if (out.other_batch > 0) {
-      notes_.add(NoteCode::batch_changes, "steps of another global batch than most are left out",
+      notes_.add(NoteCode::batch_changes,
+                 "steps whose global batch differs from that of most are left out",
                  Place{.file = log_.path}, out.other_batch);
     }
   }
@@ -373,7 +374,7 @@ std::vector<PauseSummary> sum_pauses(const std::vector<LoggedPause>& pauses) {
   return all;
 }
 
-// A jump between segments is no drift: the longest of them is looked at.
+// A jump between segments is not a drift: only the longest segment is looked at.
 std::optional<LogDrift> drift_of(std::span<const CountedStep> steps) {
   std::span<const CountedStep> longest;
   for (std::size_t begin = 0; begin < steps.size();) {

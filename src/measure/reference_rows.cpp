@@ -28,9 +28,9 @@ constexpr std::string_view kMaxTextTiers =
 constexpr std::string_view kNanoGpt = "nanoGPT, transformer_sizing.ipynb at 3adf61e154c3";
 constexpr std::string_view kAmpere = "the paper says Ampere: the peak of an A100 reproduces it";
 constexpr std::string_view kWindow =
-    "attention has a sliding window of a width that is not told; the paper says Ampere: the peak "
+    "attention has a sliding window of unstated width; the paper says Ampere: the peak "
     "of an A100 reproduces it";
-constexpr std::string_view kHardware = "a hardware count: it holds recomputation";
+constexpr std::string_view kHardware = "a hardware count: it includes recomputation";
 
 // id, model, system, source, date, chip, GPUs, parameters, sequence length, MFU, HFU, convention,
 // peak, standing, note, tokens a second of a GPU, shape. 0 and "": not told, or not needed.
@@ -136,7 +136,7 @@ constexpr std::array kRows{
                    3.12e+14,
                    Standing::fitted,
                    "its own aggregate of 2166.3 PFLOP/s over this peak would mean 56.5 %; "
-                   "attention has a sliding window of a width that is not told; the paper says "
+                   "attention has a sliding window of unstated width; the paper says "
                    "Ampere: the peak of an A100 reproduces it",
                    0,
                    {}},
@@ -562,7 +562,7 @@ constexpr std::array kRows{
                    "",
                    9.89e+14,
                    Standing::fitted,
-                   "told as 33 to 39 % for 8 and 128 GPUs; GPUs of 96 GB capped at 500 W",
+                   "given as 33 to 39 % for 8 and 128 GPUs; GPUs of 96 GB capped at 500 W",
                    0,
                    {}},
     ReferencePoint{"ibm-fsdp-001",

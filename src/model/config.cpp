@@ -67,16 +67,16 @@ void refuse_kind(const Fields& config, const std::string& type) {
   if (config.flag("is_encoder_decoder").value_or(false)) {
     config.refuse("is_encoder_decoder", "an encoder-decoder" +
                                             (type.empty() ? "" : " ('" + type + "')") +
-                                            " has no count here: only decoders have");
+                                            " cannot be counted: only decoders can");
   }
   for (const RefusedType& refused : kRefused) {
     if (type != refused.model_type) continue;
     config.refuse("model_type",
-                  "'" + type + "' is " + std::string(refused.why) + ", which has no count here");
+                  "'" + type + "' is " + std::string(refused.why) + ", which cannot be counted");
   }
 }
 
-// The text half of a model that sees or hears.
+// The text half of a multimodal model.
 std::string_view text_key(const Fields& config) {
   for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
     const nlohmann::json* const inner = config.find(key);
@@ -221,7 +221,7 @@ void take_hybrid(const Fields& config, ModelShape& model) {
   const std::size_t other = pattern->find_first_not_of("M*E-");
   if (other != std::string::npos) {
     config.refuse("hybrid_override_pattern",
-                  "'" + pattern->substr(other, 1) + "' is no known kind of layer",
+                  "'" + pattern->substr(other, 1) + "' is not a known kind of layer",
                   "M Mamba-2, * attention, E experts, - MLP");
   }
   model.pattern = *pattern;
@@ -284,7 +284,7 @@ ModelShape decoder(const Fields& config, const std::string& type, Notes& notes,
   // OPT-350m embeds into a narrower space.
   const auto narrow = config.whole("word_embed_proj_dim", 1);
   if (narrow && *narrow != model.hidden) {
-    config.refuse("word_embed_proj_dim", "embeddings narrower than the layers have no count here");
+    config.refuse("word_embed_proj_dim", "embeddings narrower than the layers cannot be counted");
   }
   for (const std::string_view key : {"attn_config", "ffn_config"}) {
     const nlohmann::json* const nested = config.find(key);
@@ -293,11 +293,11 @@ ModelShape decoder(const Fields& config, const std::string& type, Notes& notes,
     for (const std::string_view width :
          {"kv_n_heads", "moe_num_experts", "ffn_hidden_size", "moe_top_k"}) {
       if (inner->has(width)) {
-        inner->refuse(width, "a nested " + std::string(width) + " has no count here");
+        inner->refuse(width, "a nested " + std::string(width) + " cannot be counted");
       }
     }
     if (key == "attn_config" && inner->text("attn_type").value_or("") == "multiquery_attention") {
-      inner->refuse("attn_type", "multi-query attention in a nested config has no count here");
+      inner->refuse("attn_type", "multi-query attention in a nested config cannot be counted");
     }
   }
 

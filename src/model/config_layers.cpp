@@ -43,7 +43,7 @@ class Placement {
     for (std::size_t i = 0; i < sparse_.size(); ++i) {
       const json& entry = value->at(i);
       const bool plain = entry.is_number_integer() || entry.is_boolean();
-      if (!plain) config_.fail(key, "expected 0 or 1 a layer");
+      if (!plain) config_.fail(key, "expected 0 or 1 per layer");
       const bool on = entry.is_boolean() ? entry.get<bool>() : entry.get<std::int64_t>() != 0;
       if (!on) sparse_[i] = false;
     }
@@ -69,7 +69,7 @@ class Placement {
 };
 
 std::int64_t windowed_by_types(const Fields& config, const json& types, std::int64_t layers) {
-  if (!types.is_array()) config.fail("layer_types", "expected one kind a layer");
+  if (!types.is_array()) config.fail("layer_types", "expected one kind per layer");
   if (static_cast<std::int64_t>(types.size()) != layers) {
     config.fail("layer_types", "it has " + std::to_string(types.size()) + " entries for " +
                                    std::to_string(layers) + " layers");
@@ -80,7 +80,7 @@ std::int64_t windowed_by_types(const Fields& config, const json& types, std::int
     if (kind == "sliding_attention") {
       ++windowed;
     } else if (kind != "full_attention") {
-      config.refuse("layer_types", "layers of kind '" + kind + "' have no count here",
+      config.refuse("layer_types", "layers of kind '" + kind + "' cannot be counted",
                     "full_attention and sliding_attention are known");
     }
   }
@@ -143,7 +143,7 @@ void place_experts(const Fields& config, ModelShape& model) {
     return;
   }
   if (top_key.empty()) {
-    config.fail("num_experts_per_tok", "num_experts_per_tok is missing: experts a token goes to");
+    config.fail("num_experts_per_tok", "num_experts_per_tok is missing: experts per token");
   }
   model.experts = experts;
   model.top_k = config.whole(top_key, 1).value_or(0);

@@ -93,7 +93,7 @@ std::string listed(const std::vector<std::string_view>& names, std::size_t most)
 
 // Several may be meant: all that are near, nearest first.
 std::vector<std::string_view> near_names(const std::string& typed) {
-  if (typed.size() > 64) return {};  // no misspelling, and the distance is quadratic
+  if (typed.size() > 64) return {};  // not a misspelling, and the distance is quadratic
   std::vector<std::pair<std::size_t, std::string_view>> found;
   each_row([&](const PresetRow& row) {
     std::size_t best = typed.size();

@@ -89,7 +89,7 @@ void take_mla(const Fields& fields, ModelShape& model) {
 void check_pattern(const Fields& fields, std::string_view key, const std::string& pattern) {
   const std::size_t other = pattern.find_first_not_of("M*E-");
   if (other == std::string::npos) return;
-  fields.refuse(key, "'" + pattern.substr(other, 1) + "' is no known kind of layer",
+  fields.refuse(key, "'" + pattern.substr(other, 1) + "' is not a known kind of layer",
                 "M Mamba-2, * attention, E experts, - MLP");
 }
 
@@ -127,11 +127,12 @@ void take_experts(const Fields& fields, ModelShape& model) {
   const auto sparse = fields.whole("moe_layers", 0);
   if (model.experts == 0) {
     for (const std::string_view key : {"top_k", "moe_ffn", "shared_ffn", "moe_layers"}) {
-      if (fields.whole(key, 0).value_or(0) > 0) fields.fail(key, "without experts it has no sense");
+      if (fields.whole(key, 0).value_or(0) > 0)
+        fields.fail(key, "it has no meaning without experts");
     }
     return;
   }
-  if (model.top_k == 0) fields.fail("experts", "top_k is missing: experts that a token goes to");
+  if (model.top_k == 0) fields.fail("experts", "top_k is missing: experts per token");
   if (model.top_k > model.experts) fields.fail("top_k", "more than there are experts");
   if (model.moe_ffn == 0) model.moe_ffn = model.ffn_hidden;
   if (model.moe_ffn == 0) fields.fail("experts", "moe_ffn is missing: the width of an expert");
@@ -180,8 +181,8 @@ void take_gating(const Fields& fields, ModelShape& model, const Family* family, 
   } else if (!model.pattern.empty() || (!fields.has("ffn_hidden") && !fields.has("experts"))) {
     model.gated_mlp = false;  // Megatron's hybrids, and the classic 4h
   } else if (model.layers > 0) {
-    notes.add(NoteCode::gating_assumed, "gated_mlp is not given: three matrices an MLP are assumed",
-              fields.place());
+    notes.add(NoteCode::gating_assumed,
+              "gated_mlp is not given: three matrices per MLP are assumed", fields.place());
   }
 }
 
@@ -212,14 +213,14 @@ constexpr std::string_view kMeaningful[] = {"attention",      "attention_type", 
                                             "encoder_layers", "num_encoder_layers", "model_type",
                                             "mixer",          "is_encoder_decoder"};
 
-// A misspelt key would silently leave a default standing.
+// A misspelt key would silently leave a default in place.
 void look_at_unknown(const Fields& fields, Notes& notes) {
   std::string ignored;
   std::int64_t count = 0;
   for (const std::string& key : fields.unasked()) {
     if (std::find(std::begin(kMeaningful), std::end(kMeaningful), key) != std::end(kMeaningful)) {
-      fields.refuse(key, "'" + key + "' can change the count, and is no key of a model shape",
-                    "leave it out where the model is a plain decoder; else its kind has no count");
+      fields.refuse(key, "'" + key + "' can change the count, but is not a key of a model shape",
+                    "leave it out if the model is a plain decoder; other kinds cannot be counted");
     }
     const std::string_view near = nearest_name(key, kKeys);
     if (!near.empty()) {

@@ -117,7 +117,7 @@ void complete_heads(const Fields& fields, std::string_view kv_heads_key, ModelSh
     model.head_dim = model.hidden / model.heads;
     return;
   }
-  missing.push_back("head_dim (hidden " + std::to_string(model.hidden) + " is no multiple of " +
+  missing.push_back("head_dim (hidden " + std::to_string(model.hidden) + " is not a multiple of " +
                     std::to_string(model.heads) + " heads)");
 }
 

@@ -417,7 +417,7 @@ void add_figures(Plan& plan) {
                      *plan.total_flops > *plan.peak_total_flops * (1.0 + 1e-9));
 }
 
-// A product that ran over, or under, is no answer.
+// A product that overflowed or underflowed is not an answer.
 bool overflowed(const Plan& plan) {
   for (const std::optional<double>* value :
        {&plan.tokens, &plan.gpus, &plan.seconds, &plan.mfu, &plan.gpu_seconds, &plan.price,

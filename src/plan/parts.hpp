@@ -7,10 +7,10 @@
 
 namespace mfu {
 
-// No large run has published a higher MFU: beyond this, twice the MFU is no way out.
+// No large run has published a higher MFU: beyond this, twice the MFU is not a way out.
 inline constexpr double kHighestMfu = 0.7;
 
-// A goodput below this is no progress: no answer is worth its digits.
+// A goodput below this is no progress: no digit of an answer would mean anything.
 inline constexpr double kNothingDone = 1e-9;
 
 // Statements closer than this agree.

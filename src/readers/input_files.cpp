@@ -34,13 +34,13 @@ bool is_pattern(std::string_view text) {
   throw Error(ErrorKind::io, std::move(message), Place{.file = path}, std::move(hint));
 }
 
-// Names in a folder, sorted: the order in which a file system lists them is nobody's business.
+// Names in a folder, sorted: the answer must not depend on the file system's order.
 std::vector<std::string> names_in(const fs::path& folder) {
   std::error_code problem;
   std::vector<std::string> names;
   for (fs::directory_iterator at(folder, problem), end; !problem && at != end;
        at.increment(problem)) {
-    // A pipe would wait for its other end; what is no file is no trace.
+    // A pipe would wait for its other end; only regular files are traces.
     std::error_code ignored;
     if (!fs::is_regular_file(at->path(), ignored) && !fs::is_directory(at->path(), ignored))
       continue;

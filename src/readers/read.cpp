@@ -20,7 +20,7 @@ namespace mfu {
 
 namespace {
 
-// First match wins: the more particular format comes first.
+// First match wins: the more specific format comes first.
 constexpr std::array<Reader, 2> kReaders{{
     {"mfu.run/1 jsonl", sniff_run_jsonl, read_run_jsonl},
     {"mfu.run/1 json", sniff_run_json, read_run_json},
@@ -32,7 +32,7 @@ struct Signature {
   std::string_view hint;
 };
 
-// What people hand over by mistake.
+// What is often passed by mistake.
 constexpr std::array<Signature, 6> kForeign{{
     {"\x28\xB5\x2F\xFD", "zstd data", "decompress it first: zstd -dc FILE | mfu diagnose -"},
     {"PK\x03\x04", "a zip archive", "unpack it first"},
@@ -45,9 +45,10 @@ constexpr std::array<Signature, 6> kForeign{{
 const Reader& detect(ByteSource& source) {
   const std::string_view head = source.peek(kHeadBytes);
   if (find_trace_reader(head, trace_readers()) != nullptr) {
-    throw Error(ErrorKind::format, "is a profiler trace, and others of the files are not",
-                Place{.file = source.name()},
-                "give traces or timing documents, not both; mfu reduce makes the one of the other");
+    throw Error(
+        ErrorKind::format, "is a profiler trace, but others of the files are not",
+        Place{.file = source.name()},
+        "give traces or timing documents, not both; mfu reduce turns traces into a document");
   }
   for (const Reader& reader : kReaders) {
     if (reader.sniff(head)) return reader;
@@ -58,7 +59,7 @@ const Reader& detect(ByteSource& source) {
   if (blank) {
     if (source.cut_off()) {
       throw Error(ErrorKind::format, "the gzip data is cut off", std::move(where),
-                  "the file is not complete; gzip -t tells");
+                  "the file is not complete: check it with gzip -t");
     }
     throw Error(ErrorKind::format, "the file is empty", std::move(where),
                 "a mfu.run/1 document is expected");
@@ -110,7 +111,7 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   } else if (trace) {
     notes.add(NoteCode::trace_evidence_apart,
               "collectives are paired when traces are read: what several reduced files say about "
-              "them is not joined");
+              "them is not merged");
   }
   return result;
 }
@@ -145,7 +146,7 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const R
   if (paths.empty())
     throw Error(ErrorKind::usage, "no input file", {}, "name a file, or - for standard input");
   if (std::count(paths.begin(), paths.end(), "-") > 1) {
-    throw Error(ErrorKind::usage, "standard input is named twice", {}, "- can be read once");
+    throw Error(ErrorKind::usage, "standard input is named twice", {}, "- can be read only once");
   }
   try {
     InputFiles inputs = find_input_files(paths);

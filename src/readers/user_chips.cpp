@@ -147,7 +147,7 @@ class ChipsReader {
 
   std::string text(std::string_view what) {
     if (cursor_.peek() != JsonCursor::Kind::string) {
-      fail(fmt::format("'{}' is not a text", what), "put it in quotes");
+      fail(fmt::format("'{}' is not a string", what), "put it in quotes");
     }
     std::string value = cursor_.string();
     if (value.empty() || value.size() > 200) {
@@ -232,7 +232,7 @@ class ChipsReader {
                                 "{:.6g} and {:.6g}",
                                 to_string(*given.precision), *worked_out / 1e12, kLeastPeak / 1e12,
                                 kMostPeak / 1e12),
-                    given.place, "'flop_per_clock_per_unit' is of one unit, 'mhz' is in MHz");
+                    given.place, "'flop_per_clock_per_unit' is for one unit, 'mhz' is in MHz");
       }
     }
     if (given.flops && given.per_clock && units <= 0) {
@@ -251,7 +251,7 @@ class ChipsReader {
                   fmt::format("the {} rate contradicts itself: {:.5g} TFLOP/s are given, units x "
                               "rate x clock is {:.5g}",
                               to_string(*given.precision), *given.flops / 1e12, *worked_out / 1e12),
-                  given.place, "sparse figures are twice the dense ones; units are of one device");
+                  given.place, "sparse figures are twice the dense ones; units are for one device");
     }
     rate.datasheet_flops = given.flops.value_or(worked_out.value_or(0.0));
     if (worked_out) {

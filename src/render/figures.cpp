@@ -73,15 +73,15 @@ void gather_calc(Gist& gist, const CalcSection& section) {
   gist.impossible_because = section.impossible_because;
   all.ratio("mfu_ratio", "MFU", c.mfu(), "Model FLOPs utilization, 0 to 1");
   all.ratio("hfu_ratio", "HFU", c.hfu(), "Hardware FLOPs utilization, with recomputation, 0 to 1");
-  all.count("tokens_per_second", "tokens/s", c.tokens_per_second, "Tokens a second, whole job");
+  all.count("tokens_per_second", "tokens/s", c.tokens_per_second, "Tokens per second, whole job");
   all.count("tokens_per_second_per_gpu", "tokens/s per GPU", c.tokens_per_second_per_gpu,
-            "Tokens a second of one GPU");
+            "Tokens per second per GPU");
   all.flops("achieved_flops_per_second_per_gpu", "achieved per GPU", c.achieved_flops,
-            "FLOP/s of one GPU under the convention");
+            "Achieved FLOP/s per GPU under the convention");
   const CalcInput& input = c.input;
   if (input.peak) {
     all.flops("peak_flops_per_second_per_gpu", "peak per GPU", input.peak->flops,
-              "Peak FLOP/s of one GPU that MFU is held against");
+              "Peak FLOP/s per GPU that the MFU refers to");
   }
   all.setup("model", "model", input.model ? input.model->name : std::string());
   all.setup("chip", "chip",
@@ -115,7 +115,7 @@ void gather_log(Gist& gist, const LogSection& section) {
             "Share of the time that outlier steps take");
   all.count("steps_used", "steps counted", static_cast<double>(s.used), "Steps that count");
   all.count("steps_left_out", "steps left out", static_cast<double>(s.left_out.total()),
-            "Steps that do not count: warm-up, nonsense, another batch");
+            "Steps that do not count: warm-up, implausible, another batch");
   all.setup("format", "log", section.format);
   for (const std::string& text : section.reported_texts) all.remark("reported", "log says", text);
   for (const LogSection::Line& line : section.lines) all.remark("line", line.label, line.text);
@@ -132,7 +132,7 @@ void gather_compare(Gist& gist, const CompareSection& section) {
   all.seconds("step_before_seconds", "step before", c.step_before, "Mean step time before");
   if (c.comparable) {
     all.change("speed_change_ratio", "change of speed", c.relative_change(),
-               "Speed after over before, less 1");
+               "Speed after over before, minus 1");
     if (const std::optional<Interval> ci = c.relative_ci()) {
       all.change("speed_change_low_ratio", "change, 95 % from", ci->lo,
                  "Lower end of the 95 % interval of the change of speed");
@@ -183,7 +183,7 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   all.seconds("step_p95_seconds", "step, 95th percentile", headline.p95_seconds,
               "95th percentile of the step time");
   all.count("tokens_per_second", "tokens/s", headline.tokens_per_second,
-            "Tokens a second, whole job");
+            "Tokens per second, whole job");
   if (verdict.recoverable) {
     all.seconds("recoverable_step_seconds", "step if fixed", verdict.recoverable->step_seconds,
                 "Step time that is left if the verdict's cause alone were fixed");
@@ -213,7 +213,7 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   if (section.references) all.remark("references", "published", section.references->line);
 }
 
-// The records themselves are for the form to place.
+// Each form places the records itself.
 void gather_history(Gist& gist, const HistorySection& section) {
   Gathering all(gist);
   gist.answer = section.title;
@@ -269,8 +269,8 @@ Gist gist_of(const Report& report, std::string_view form) {
     Place place;
     place.what = "--out";
     throw Error(ErrorKind::unsupported,
-                fmt::format("mfu {} has no form as {}", report.command, form), place,
-                report.history ? "text, json, md and csv it has" : "text and json it has");
+                fmt::format("mfu {} has no {} output", report.command, form), place,
+                report.history ? "it has text, json, md and csv" : "it has text and json");
   }
   if (report.history) {
     Gathering(gist).remark("history", "history", report.history->against_line);
@@ -295,7 +295,7 @@ Gist gist_of(const Report& report, std::string_view form) {
   if (mfu == nullptr && gist.find("hfu_ratio") == nullptr) {
     gist.answer = "no MFU" + (gist.answer.empty() ? std::string() : ", " + gist.answer);
   }
-  // Over 1 it is no figure of a run, as of a plan: the answer and the status say so in words.
+  // An MFU over 1 is not a figure of a run or a plan: the answer and the status say so in words.
   std::erase_if(gist.figures, [](const Figure& figure) {
     return (figure.id == "mfu_ratio" || figure.id == "hfu_ratio") && figure.value > 1.0 + 1e-9;
   });

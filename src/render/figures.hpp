@@ -1,4 +1,4 @@
-// The gist of a report for forms with room for little: its figures, set-up and remarks.
+// A report's figures, set-up and remarks, for forms with little room.
 #pragma once
 
 #include <string>

@@ -57,7 +57,7 @@ std::string render_github_annotations(const Report& report) {
     out += fmt::format("::{} title={}::{}\n", level, escaped_property(title),
                        escaped_data(render::cut_to_bytes(std::move(message), kMostMessageBytes)));
   };
-  // What failed first: the cap must not hide it.
+  // Failures first: the cap must not hide them.
   for (const Gate& gate : report.gates) {
     if (!gate.passed) add("error", "mfu " + report.command, render::gate_text(gate));
   }

@@ -32,7 +32,7 @@ std::string xml_text(std::string_view text) {
         out += c;
     }
   }
-  // U+FFFE and U+FFFF are no characters of XML either.
+  // U+FFFE and U+FFFF are not XML characters either.
   for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     for (std::size_t at = out.find(none); at != std::string::npos; at = out.find(none)) {
       out.replace(at, none.size(), "?");

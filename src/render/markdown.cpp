@@ -24,7 +24,7 @@ bool ends_with_www(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c == 'w' || c == 'W'; });
 }
 
-// Names come from files: none of it is markup, a mention or a link.
+// Names come from files: they must not act as markup, a mention or a link.
 std::string markdown_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -138,7 +138,7 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
   if (!report.gates.empty()) out += '\n';
   if (!gist.missing.empty()) out += markdown_text(gist.missing) + "\n\n";
   if (!gist.impossible_because.empty()) {
-    out += "No GPU does more than its peak. What would explain it, likeliest first:\n\n";
+    out += "No GPU exceeds its peak. Possible explanations, likeliest first:\n\n";
     int number = 0;
     for (const std::string& line : gist.impossible_because) {
       out += fmt::format("{}. {}\n", ++number, markdown_text(line));

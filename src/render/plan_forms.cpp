@@ -48,7 +48,7 @@ Gist plan_gist(const PlanSection& section) {
   const double whole_gpus = plan.gpus_at_most ? std::floor(plan.gpus.value_or(0.0) * (1.0 + 1e-9))
                                               : std::ceil(plan.gpus.value_or(0.0) * (1.0 - 1e-9));
   figure("plan_gpus", "GPUs", plan.gpus, format_grouped(whole_gpus), "GPUs of the run");
-  // Over 1 it is no figure of a run: the answer and the status say so in words.
+  // An MFU over 1 is not a figure of a run: the answer and the status say so in words.
   if (plan.mfu.value_or(0.0) <= 1.0) {
     figure("mfu_ratio", "MFU", plan.mfu, format_percent(plan.mfu.value_or(0.0), 2),
            "Model FLOPs utilization, 0 to 1");
@@ -66,7 +66,7 @@ Gist plan_gist(const PlanSection& section) {
          "Energy of the GPUs at their power limit: an upper bound");
   figure("plan_flops", "work", plan.total_flops, flop_text(plan.total_flops.value_or(0.0)),
          "Model FLOPs of the run");
-  // Without failures it is nothing that anybody said or found.
+  // Without failures there is no goodput to show.
   figure("goodput_ratio", "goodput",
          plan.input.failures || plan.input.goodput ? plan.goodput : std::nullopt,
          format_percent(plan.goodput.value_or(0.0), 2), "Step time over wall time, 0 to 1");

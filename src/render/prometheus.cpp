@@ -56,7 +56,7 @@ std::string render_prometheus(const Report& report, const RenderStyle& /*style*/
   const std::string run = fmt::format("command={},input={}", label_value(report.command),
                                       label_value(main_input(report)));
   Metrics metrics;
-  metrics.head("report_info", "What the other samples are about");
+  metrics.head("report_info", "The run that the other samples describe");
   std::string labels =
       run + ",version=" + label_value(report.tool_version) + ",status=" + label_value(gist.status);
   for (const Fact& fact : gist.setup) {
@@ -87,7 +87,7 @@ std::string render_prometheus(const Report& report, const RenderStyle& /*style*/
   }
   if (report.compare && report.compare->comparison.comparable) {
     metrics.head("factor_change_ratio",
-                 "Factors after over before; their product is that of the speed");
+                 "Factors after over before; their product is the speed ratio");
     for (const FactorChange& factor : report.compare->comparison.factors) {
       metrics.sample("factor_change_ratio",
                      fmt::format("{},factor={}", run, label_value(factor.id)),
@@ -95,7 +95,7 @@ std::string render_prometheus(const Report& report, const RenderStyle& /*style*/
     }
   }
   if (!report.gates.empty()) {
-    metrics.head("gate_passed", "1 where the limit is kept, 0 where it is not");
+    metrics.head("gate_passed", "1 if the limit is met, 0 if not");
     for (const Gate& gate : report.gates) {
       metrics.sample(
           "gate_passed",

@@ -10,7 +10,7 @@
 namespace mfu::render {
 namespace {
 
-// Units beyond this are no step time; the guard keeps the conversion defined.
+// Units beyond this are not a step time; the guard keeps the conversion defined.
 std::int64_t whole(double units) {
   constexpr double kLimit = 1e15;
   return std::isfinite(units) ? static_cast<std::int64_t>(std::clamp(units, -kLimit, kLimit)) : 0;

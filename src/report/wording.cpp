@@ -103,7 +103,7 @@ std::string persistence_phrase(Persistence persistence, std::optional<std::int64
                  ? fmt::format("in bursts about every {:.3g} steps", *period_steps)
                  : std::string("in bursts");
     case Persistence::onset:
-      return onset_step ? fmt::format("since step {}", *onset_step) : std::string("since an onset");
+      return onset_step ? fmt::format("since step {}", *onset_step) : std::string("from an onset");
     case Persistence::drift:
       return "drifting";
     case Persistence::moving:
@@ -217,9 +217,8 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format("{} {} a step, {}{}{}{}", verb(subject, "computes", "compute"), a,
                          peers(subject), b, times(fact.a, fact.b), in_steps(fact));
     case FactKind::stall_excess:
-      return fmt::format("{} {} a step, {}{}{}",
-                         verb(subject, "stands still for", "stand still for"), a, peers(subject), b,
-                         in_steps(fact));
+      return fmt::format("{} {} a step, {}{}{}", verb(subject, "stalls for", "stall for"), a,
+                         peers(subject), b, in_steps(fact));
     case FactKind::burst_excess:
       // Of the job as a whole: single ranks may be what stops.
       return fmt::format("{} {} more than usual in {}{}",
@@ -229,21 +228,21 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
                          fact.b > 1 ? fmt::format(", about every {:.3g} steps", fact.b) : "");
     case FactKind::once:
       return fmt::format(
-          "{}once, in step {} (1 of {} steps): {} more than usual; once is no pattern",
+          "{}once, in step {} (1 of {} steps): {} more than usual; once is not a pattern",
           fact.name.empty() ? "" : fact.name + " ", fact.count, fact.of, a);
     case FactKind::two_speeds:
       return fmt::format(
-          "{} of {} ranks compute {} a step, the others {}{}, and nothing lies between", fact.count,
+          "{} of {} ranks compute {} a step, the others {}{}, with nothing in between", fact.count,
           fact.of, a, b, times(fact.a, fact.b));
     case FactKind::onset:
-      // One place is dated by what it takes longer than its peers: about nothing before, and a
+      // One place is dated by its excess over its peers: about nothing before the onset, and a
       // little below it at times.
       if (context.locality != Locality::all) {
-        return fmt::format("from step {} on {} {} more a step, before it {}", fact.count,
+        return fmt::format("from step {} on {} {} more a step, before that {}", fact.count,
                            verb(subject, "takes", "take"), b,
                            fact.a > 0.02 * fact.b ? a + " more" : std::string("nothing"));
       }
-      return fmt::format("from step {} on {} {} a step, before it {}{}", fact.count,
+      return fmt::format("from step {} on {} {} a step, before that {}{}", fact.count,
                          verb(subject, "takes", "take"), b,
                          fact.a > 0.0 ? a : std::string("nothing"), times(fact.b, fact.a));
     case FactKind::slowest_moves:
@@ -256,9 +255,7 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
                          stage_name(fact.count, fact.of), a, b, times(fact.a, fact.b));
     case FactKind::within_stage:
       return fmt::format(
-          "evening the ranks inside the stages would save {} a step, evening the "
-          "stages {}",
-          a, b);
+          "balancing the ranks within stages would save {} a step, balancing the stages {}", a, b);
     case FactKind::graded_shards:
       return fmt::format(
           "compute per rank spreads evenly from {} to {} (2nd to 98th percentile), "
@@ -283,7 +280,8 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format("all {} ranks stop together, in {} ({} to {})", context.ranks,
                          of_steps(fact), a, b);
     case FactKind::scattered_stall:
-      return fmt::format("single ranks stop, at different times: {} a step{}", a, in_steps(fact));
+      return fmt::format("individual ranks stop, at different times: {} a step{}", a,
+                         in_steps(fact));
     case FactKind::exposed_transfer:
       return fmt::format("transfer that compute does not hide takes {} a step, {} of the step", a,
                          format_percent(fact.b));
@@ -313,25 +311,24 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::overexplained:
       return fmt::format(
           "the parts add up to {} more than the step has ({} of it): some time was recorded twice, "
-          "or in the other bucket",
+          "or in the wrong bucket",
           a, format_percent(fact.b));
     case FactKind::unexplained:
       return fmt::format("{} a step ({} of the step) is explained by no part of the model", a,
                          format_percent(fact.b));
     case FactKind::coincides:
       if (fact.count < 0) {
-        return fmt::format("{} are the same ranks: these data cannot tell the one from the other",
-                           fact.name);
+        return fmt::format("{} are the same ranks: these data cannot distinguish them", fact.name);
       }
-      return fmt::format("stage {} is exactly {}: these data cannot tell the one from the other",
-                         fact.count, fact.name);
+      return fmt::format("stage {} is exactly {}: these data cannot distinguish them", fact.count,
+                         fact.name);
     case FactKind::few_steps:
       return fmt::format("only {} usable steps; {} are needed", fact.count, fact.of);
     case FactKind::few_ranks:
       if (fact.a > 0.0) {
         return fmt::format(
             "{} of {} ranks are not recorded: if one of them is slow, the others wait for it, and "
-            "that looks the same",
+            "that would look the same",
             fact.of - fact.count, fact.of);
       }
       return fmt::format("only {} of {} ranks are recorded", fact.count, fact.of);
@@ -349,14 +346,14 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::below_materiality: {
       if (fact.count == 1) {
         return fmt::format(
-            "the largest loss at one place ({}) is {} a step, {} of the step ({} counts)",
+            "the largest loss at one place ({}) is {} a step, {} of the step (material from {})",
             fact.name.empty() ? "not named" : fact.name, a, format_percent(fact.b),
             format_percent(context.materiality, 0));
       }
       const bool transfer = fact.name == to_string(Family::communication);
       return fmt::format(
-          "the largest loss seen ({}) is {} a step, {} of the step ({} counts)", fact.name, a,
-          format_percent(fact.b),
+          "the largest loss seen ({}) is {} a step, {} of the step (material from {})", fact.name,
+          a, format_percent(fact.b),
           format_percent(transfer ? context.communication_materiality : context.materiality, 0));
     }
     case FactKind::step_uneven:
@@ -373,19 +370,20 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
           fact.count, fact.of, fact.name);
     case FactKind::jitter:
       return fmt::format(
-          "ranks stray by {} at random; waiting for the slowest of {} costs {} a step, and it is "
+          "ranks vary by {} at random; waiting for the slowest of {} costs {} a step, and is "
           "nobody's fault",
           format_percent(fact.b), fact.count, a);
     case FactKind::other_chip:
-      return fmt::format("{} ({}) than {}", verb(subject, "is another chip", "are another chip"),
+      return fmt::format("{} ({}) than {}",
+                         verb(subject, "is a different chip", "are different chips"),
                          shortened(fact.name), peers(subject));
     case FactKind::jitter_or_work:
       return fmt::format(
-          "ranks that stray by {} at random would cost {} a step among {}: forward and backward "
-          "apart would tell that from uneven work",
+          "ranks that vary by {} at random would cost {} a step among {}: forward and backward "
+          "recorded separately would distinguish that from uneven work",
           format_percent(fact.b), a, fact.count);
     case FactKind::waits_unsplit:
-      return "idle ranks were recorded alike: own stall and waiting cannot be told apart";
+      return "own stalls and waits were recorded alike: they cannot be told apart";
   }
   return "";
 }

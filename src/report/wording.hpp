@@ -32,7 +32,7 @@ struct WordingContext {
 [[nodiscard]] std::string persistence_phrase(Persistence persistence,
                                              std::optional<std::int64_t> onset_step,
                                              std::optional<double> period_steps);
-// A name out of the file, cut between characters where it would crowd out what is said about it.
+// A name from the file, cut between characters where it would crowd out the sentence.
 [[nodiscard]] std::string shortened(const std::string& name);
 [[nodiscard]] std::string number_list(std::vector<std::int64_t> numbers);  // "0-3, 7"
 [[nodiscard]] std::string name_list(const std::vector<std::string>& names);

@@ -13,7 +13,7 @@ std::size_t shortest_block(std::size_t n) {
   return static_cast<std::size_t>(std::max(1.0, std::round(std::cbrt(static_cast<double>(n)))));
 }
 
-// Around their middle; a burst counts as what is three deviations off, lest it hides the rest.
+// Around their middle; a burst is capped at three deviations so that it does not hide the rest.
 std::vector<double> centred(std::span<const double> values) {
   const double middle = median(values);
   const double most = 3.0 * robust_sigma(values);

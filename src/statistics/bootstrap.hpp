@@ -15,7 +15,7 @@ namespace mfu {
 
 // Draws `replicates` resamples of steps (as indices, as many as there are) and hands each to `use`.
 // The stream depends on seed and replicate number alone. `stratum`: one label a step. `block`: the
-// least length of a block, where n^(1/3) is too short for how the steps hang together.
+// least length of a block, where n^(1/3) is too short for the correlation of the steps.
 void bootstrap(std::span<const std::uint32_t> stratum, int replicates, std::uint64_t seed,
                const std::function<void(std::span<const std::size_t>)>& use, std::size_t block = 1);
 

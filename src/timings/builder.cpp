@@ -13,7 +13,7 @@ namespace mfu {
 
 namespace {
 
-// What rounding to microseconds in a recorder can add up to.
+// How far rounding to microseconds in a recorder can add up.
 constexpr double kRoundingSeconds = 2e-6;
 constexpr double kGroupTolerance = 0.02;
 
@@ -124,7 +124,7 @@ void RunBuilder::check_lengths() const {
                   name + " has " + std::to_string(series.values.size()) + " values for " +
                       std::to_string(record.steps.size()) + " steps",
                   place(record, name),
-                  "every series has one value a step; write null for a missing one");
+                  "every series has one value per step; write null for a missing one");
     }
   }
 }
@@ -259,7 +259,7 @@ void RunBuilder::check_groups(Notes& notes) const {
   notes.add(
       NoteCode::comm_by_group_sum,
       "comm_by_group does not sum to comm within 2 % in " + std::to_string(cells) +
-          " samples; comm is taken as the total. Worst: " + rank_text(worst_record->info.rank) +
+          " samples; comm is used as the total. Worst: " + rank_text(worst_record->info.rank) +
           ", step " + std::to_string(worst_record->steps[worst_index]) + ": groups sum to " +
           std::to_string(worst_sum) + " s, comm is " +
           std::to_string(worst_record->series[kComm].values[worst_index]) + " s",

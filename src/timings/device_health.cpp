@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, kThrottleReasons> kNames{"gpu_idle",
                                                                 "power_violation",
                                                                 "thermal_violation"};
 
-// Letters alone tell: the longest spelling first, since "hw_slowdown" and a bare "power" are parts
-// of others.
+// Letters alone decide: the longest spelling first, since "hw_slowdown" and a bare "power" are
+// parts of others.
 struct Spelling {
   std::string_view letters;
   ThrottleReason reason;

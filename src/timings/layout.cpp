@@ -49,7 +49,7 @@ void check_given(const RunTimings& run) {
                   "coords." + name + " is " + std::to_string(rank.coords[axis]) +
                       ", but parallelism." + name + " is " + std::to_string(*size),
                   layout_place("rank " + std::to_string(rank.rank)),
-                  "coordinates count from 0 to the size less one");
+                  "coordinates count from 0 to the size minus one");
     }
   }
 }
@@ -101,7 +101,7 @@ Radix radix_of(const RunTimings& run, Notes& notes) {
     radix.recorded[static_cast<std::size_t>(Axis::tp)] = false;
     notes.add(NoteCode::one_rank_per_tp_group,
               "ranks have no coords and hardware.count is " + sizes_text(run.parallelism) +
-                  " without tp: rank numbers are taken to count tensor-parallel groups",
+                  " without tp: rank numbers are assumed to count tensor-parallel groups",
               layout_place("parallelism"));
     return radix;
   }
@@ -139,7 +139,7 @@ void take_experts_out(RunTimings& run, Notes& notes) {
   if (!std::all_of(run.ranks.begin(), run.ranks.end(), follows)) return;
   notes.add(NoteCode::experts_inside_dp,
             "hardware.count is " + sizes_text(run.parallelism) +
-                " without ep: expert groups are taken to lie inside the data-parallel ones, dp " +
+                " without ep: expert groups are assumed to lie inside the data-parallel ones, dp " +
                 std::to_string(*dp) + " is dp " + std::to_string(*dp / ep) + " x ep " +
                 std::to_string(ep),
             layout_place("parallelism"));

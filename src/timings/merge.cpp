@@ -47,7 +47,7 @@ RankInfo merge_info(const RunBuilder& builder, const RankRecord& earlier_record,
   if (moved) {
     notes.add(NoteCode::rank_moved,
               "rank " + std::to_string(merged.rank) + " ran on " + place_of(earlier) +
-                  " and later on " + place_of(merged) + "; the later place is taken for all steps",
+                  " and later on " + place_of(merged) + "; the later place is used for all steps",
               builder.place(later_record));
   }
   if (merged.node.empty()) merged.node = earlier.node;
@@ -138,13 +138,13 @@ RankRecord merge_records(const RunBuilder& builder, RankRecord first, RankRecord
       }
       for (std::size_t id = 0; id < ids; ++id) {
         if (same_value(value_at(first, id, a), value_at(second, id, b))) continue;
-        // Which of the two is the later one cannot be told from the order of names on a command
+        // The order of names on a command line does not say which of the two is
         // line.
         throw Error(ErrorKind::format,
                     rank + ", step " + step + " has two values for " + builder.series_name(id) +
                         ", the other at " + builder.place(second).str(),
                     builder.place(first),
-                    "join the files in the order of time (cat), then the later sample counts");
+                    "join the files in time order (cat); then the later sample counts");
       }
       ++repeated;
       ++b;

@@ -47,7 +47,7 @@ struct TraceRank {
   TraceSplit gpu_span;          // first to last GPU activity
   TraceSplit host_windows;      // sum over the host's step windows
   std::int64_t host_steps = 0;  // 0: the trace has no such windows
-  // Over the used steps; nullopt where waiting cannot be told from transfer.
+  // Over the used steps; nullopt where waiting cannot be separated from transfer.
   std::optional<double> wait_s;  // in collectives, hidden by compute or not
 };
 

@@ -95,7 +95,7 @@ constexpr Kind kOthers[] = {
     {"send", "send"},
 };
 
-// The same word within one GPU: a reduction over the threads of a warp or a block.
+// The same word used within one GPU: a reduction over the threads of a warp or a block.
 bool within_gpu(std::string_view text, std::size_t at) noexcept {
   for (const std::string_view scope : {"warp", "block", "wave", "thread", "subgroup", "quad"}) {
     if (at >= scope.size() && text.substr(at - scope.size(), scope.size()) == scope) return true;

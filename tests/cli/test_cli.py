@@ -62,11 +62,11 @@ class Usage(Cli):
             done = self.mfu("diagnose", path, *arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
             return " ".join((done.stdout + done.stderr).decode().split())
-        self.assertIn("the run itself says 16 sequences a step, --batch says 32",
+        self.assertIn("the run itself says 16 sequences per step, --batch says 32",
                       told("--batch", "32"))
-        self.assertIn("the run itself says 131072 tokens a step, --tokens-per-step says 262144",
+        self.assertIn("the run itself says 131072 tokens per step, --tokens-per-step says 262144",
                       told("--tokens-per-step", "262144"))
-        self.assertIn("--batch makes 131072 tokens a step, --tokens-per-step says 5000",
+        self.assertIn("--batch makes 131072 tokens per step, --tokens-per-step says 5000",
                       told("--batch", "16", "--tokens-per-step", "5000"))
         for same in (("--batch", "16"), ("--tokens-per-step", "131072"), ("--seq-len", "8192")):
             self.assertNotIn("the run itself says", told(*same))

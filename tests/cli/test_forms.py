@@ -162,7 +162,7 @@ class Forms(Log):
         target = self.write("list.md", "old")
         for form in ("md", "csv", "junit", "prom"):
             result = self.mfu("list", "models", "--out", f"{form}:{target}")
-            self.assert_refused(result, "mfu list has no form as")
+            self.assert_refused(result, f"mfu list has no {form} output")
             self.assertEqual(result.stdout, b"")
             with open(target, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "old")

@@ -110,7 +110,7 @@ TEST_CASE("one fault: its family's fix alone is the verdict's, and the order add
   }
 }
 
-TEST_CASE("evening the work is worth little while one place drags the job", "[worth]") {
+TEST_CASE("balancing the work is worth little while one place drags the job", "[worth]") {
   // A slow rank that costs more than the shards: until it is gone, even shards save next to
   // nothing.
   const Job job =

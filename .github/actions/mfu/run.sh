@@ -31,7 +31,7 @@ if [ -n "${MFU_BASELINE:-}" ]; then
   if [ -s "$MFU_BASELINE" ]; then
     arguments+=(--baseline "$MFU_BASELINE" --max-regression "${MFU_MAX_REGRESSION:-3%}")
   else
-    echo "mfu: no baseline at $MFU_BASELINE: nothing to hold the run against" >&2
+    echo "mfu: no baseline at $MFU_BASELINE: nothing to compare the run with" >&2
   fi
 fi
 

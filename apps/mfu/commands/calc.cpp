@@ -53,7 +53,7 @@ Report calculated(const ParsedCalc& parsed, const GateLimits& limits, Notes& not
   report.calc = describe_calc(std::move(calculation));
   report.calc->references = placed_among_references(*report.calc);
   const Judged judged = judged_of(*report.calc);
-  if (limits.strict) refuse_if_strict(report.notes, judged, "the answer is given all the same");
+  if (limits.strict) refuse_if_strict(report.notes, judged, "the answer is given anyway");
   if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));
   return report;
 }
@@ -63,7 +63,7 @@ std::string row_text(const std::string& key, const Json& value, Problems& proble
   if (value.is_number() || (value.is_object() && key == "model")) return value.dump();
   Place place;
   place.what = key;
-  problems.add(Error(ErrorKind::format, "is neither a text nor a number", place,
+  problems.add(Error(ErrorKind::format, "is neither a string nor a number", place,
                      "values are written as on the command line: \"12.9s\", 64"));
   return {};
 }
@@ -76,7 +76,7 @@ void take_lengths(const Json& value, std::vector<double>& lengths, Problems& pro
       lengths.push_back(length.get<double>());
       continue;
     }
-    problems.add(Error(ErrorKind::format, "holds what is no length of a document", place));
+    problems.add(Error(ErrorKind::format, "holds a value that is not a document length", place));
     return;
   }
   if (lengths.empty()) problems.add(Error(ErrorKind::insufficient, "holds no lengths", place));
@@ -94,7 +94,7 @@ std::string answer_row(std::string_view line, const std::string& path, RowPlace 
     const Json object = Json::parse(line, nullptr, false);
     if (!object.is_object()) {
       throw Error(ErrorKind::format, "not a JSON object", place,
-                  R"(one row a line: {"model": "llama-3.1-8b", "step_time": "12.9s", ...})");
+                  R"(one row per line: {"model": "llama-3.1-8b", "step_time": "12.9s", ...})");
     }
     CalcText text = base;
     std::vector<double> lengths;
@@ -154,7 +154,7 @@ int run_rows(const CalcCommandText& text, const GateLimits& limits, Problems& pr
   }
   if (answers.empty()) {
     throw Error(ErrorKind::insufficient, "no rows in it", Place{.file = text.rows},
-                "one JSON object a line");
+                "one JSON object per line");
   }
   for (OutputTarget& target : targets) {
     if (target.renderer->format == "json") target.output.write(answers);
@@ -184,11 +184,10 @@ std::function<int()> add_calc(CLI::App& parent) {
   constexpr std::array kParts{CalcPart::model, CalcPart::step, CalcPart::measurement,
                               CalcPart::peak, CalcPart::convention};
   add_calc_options(*command, text->calc, kParts);
-  command->add_option("--rows", text->rows, "Many: one JSON object a line, same names")
-      ->type_name("FILE");
+  command->add_option("--rows", text->rows, "Many: one JSON object per line")->type_name("FILE");
   add_output_options(*command, text->output);
   add_gate_options(*command, text->gates, false);
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Examples:\n"

@@ -24,21 +24,21 @@ constexpr std::array kCalcOptions{
     CalcOption{"--model", &CalcText::model, model, "NAME|FILE", "A preset, a config.json, or JSON"},
     CalcOption{"--params", &CalcText::params, model, "N", "Parameters, as stated: 8.03B"},
     CalcOption{"--seq-len", &CalcText::seq_len, step, "N", "Tokens of one sequence"},
-    CalcOption{"--batch", &CalcText::batch, step, "N", "Sequences a step, of the whole job"},
+    CalcOption{"--batch", &CalcText::batch, step, "N", "Sequences per step, whole job"},
     CalcOption{"--tokens-per-step", &CalcText::tokens_per_step, step, "N",
-               "Tokens a step, of the whole job"},
+               "Tokens per step, whole job"},
     CalcOption{"--lengths", &CalcText::lengths, step, "FILE",
-               "Packed documents, one length a line"},
-    CalcOption{"--step-time", &CalcText::step_time, measurement, "TIME", "Of one step: 12.9s"},
-    CalcOption{"--tokens-per-s", &CalcText::tokens_per_s, measurement, "N", "Of the whole job"},
+               "Packed documents, one length per line"},
+    CalcOption{"--step-time", &CalcText::step_time, measurement, "TIME", "Per step: 12.9s"},
+    CalcOption{"--tokens-per-s", &CalcText::tokens_per_s, measurement, "N", "Whole job"},
     CalcOption{"--tokens-per-s-per-gpu", &CalcText::tokens_per_s_per_gpu, measurement, "N",
-               "Of one GPU"},
+               "Per GPU"},
     CalcOption{"--tflops", &CalcText::tflops, measurement, "T", "Achieved per GPU: 310T"},
     CalcOption{"--gpus", &CalcText::gpus, measurement, "N", "GPUs of the job"},
     CalcOption{"--accumulation", &CalcText::accumulation, measurement, "N",
-               "Microbatches a step; explains factors"},
+               "Microbatches per step; explains factors"},
     CalcOption{"--chip", &CalcText::chip, peak, "NAME", "h100-sxm, a100 ..."},
-    CalcOption{"--peak", &CalcText::peak, peak, "FLOP/s", "Of one GPU, dense: 989.4T"},
+    CalcOption{"--peak", &CalcText::peak, peak, "FLOP/s", "Per GPU, dense: 989.4T"},
     CalcOption{"--precision", &CalcText::precision, peak, "NAME",
                "bf16 (default), fp8 ...; bf16=0.7,fp8=0.3"},
     CalcOption{"--clock", &CalcText::clock, peak, "RULE",
@@ -119,17 +119,17 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
       notes.add(NoteCode::device_conflict, doubt, at("--telemetry"));
     }
     if (!match.same_peak_ids.empty()) {
-      notes.add(
-          NoteCode::chip_taken,
-          fmt::format("'{}' is several chips of one peak; taken for {}", text.chip, match.chip->id),
-          at("--chip"));
+      notes.add(NoteCode::chip_taken,
+                fmt::format("'{}' fits several chips of the same peak; {} is used", text.chip,
+                            match.chip->id),
+                at("--chip"));
     }
     if (!match.remark.empty()) notes.add(NoteCode::chip_name, match.remark, at("--chip"));
   }
   peak.clock = parse_clock(text.clock, observed, peak.chip);
   if (!text.peak.empty()) {
     if (peak.mix.size() > 1) {
-      throw Error(ErrorKind::usage, "a given peak is of one precision", at("--precision"),
+      throw Error(ErrorKind::usage, "a given peak is for one precision", at("--precision"),
                   "give --chip without --peak to have the peak of the mix worked out");
     }
     if (!text.chip.empty()) {
@@ -145,7 +145,7 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
     return peak;
   }
   if (peak.chip == nullptr) {
-    throw Error(ErrorKind::usage, "no chip that it could be of",
+    throw Error(ErrorKind::usage, "there is no chip to apply it to",
                 at(text.precision.empty() ? "--clock" : "--precision"),
                 "--chip h100-sxm, or --peak 989.4T");
   }
@@ -158,8 +158,8 @@ PeakUsed parse_peak(const CalcText& text, Notes& notes, std::vector<InputInfo>& 
   if (found.clock_mhz > 0.0) peak.clock_mhz = found.clock_mhz;
   if (found.above_max) {
     notes.add(NoteCode::clock_above_max,
-              fmt::format("{:.6g} MHz is above the {:.6g} MHz that {} runs at most",
-                          found.clock_mhz, peak.chip->max_mhz, peak.chip->id),
+              fmt::format("{:.6g} MHz is above the maximum of {:.6g} MHz of {}", found.clock_mhz,
+                          peak.chip->max_mhz, peak.chip->id),
               at("--clock"));
   }
   return peak;
@@ -188,12 +188,13 @@ std::vector<double> read_lengths(const std::string& path, std::vector<InputInfo>
     if (value.status != DecimalStatus::ok || !(value.value > 0)) {
       throw Error(ErrorKind::format,
                   fmt::format("'{}' is not the length of a document", line.substr(0, 40)), place,
-                  "one number of tokens a line");
+                  "one number of tokens per line");
     }
     lengths.push_back(value.value);
   }
   if (lengths.empty()) {
-    throw Error(ErrorKind::insufficient, "no lengths in it", place, "one number of tokens a line");
+    throw Error(ErrorKind::insufficient, "no lengths in it", place,
+                "one number of tokens per line");
   }
   files.push_back(std::move(info));
   return lengths;
@@ -209,7 +210,7 @@ double parse_tflops(const std::string& text) {
 double positive_seconds(const std::string& text) {
   const double seconds = parse_seconds(text, "--step-time");
   if (seconds > 0) return seconds;
-  throw Error(ErrorKind::usage, fmt::format("'{}' is no time", text.substr(0, 80)),
+  throw Error(ErrorKind::usage, fmt::format("'{}' is not a time", text.substr(0, 80)),
               at("--step-time"), "it must be more than 0");
 }
 
@@ -224,7 +225,7 @@ const Convention& pick_convention(const CalcText& text, Notes& notes) {
   }
   if (text.model.empty() && !text.params.empty()) {
     notes.add(NoteCode::convention_6n,
-              "without the shape of the model attention cannot be counted: 6n, not palm",
+              "without the model's shape attention cannot be counted: 6n, not palm",
               at("--convention"));
     return find_convention("6n");
   }

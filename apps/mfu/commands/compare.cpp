@@ -63,7 +63,7 @@ std::optional<double> parse_share(const std::string& text, std::string_view opti
   return value;
 }
 
-// The options of calc that a log is counted with and a run has no use for.
+// The options of calc that apply to a log but not to a run.
 constexpr std::array<std::string_view, 7> kOfLogs{"--params",   "--accumulation", "--attention",
                                                   "--window",   "--router",       "--recompute",
                                                   "--trainable"};
@@ -86,7 +86,7 @@ std::string log_options_given(const CompareText& text) {
   return given;
 }
 
-// The options that say what a run is say it of a log, too.
+// The options that describe a run also describe a log.
 CalcText calc_text_of(const OverrideText& text, CalcText calc) {
   calc.model = text.model;
   calc.seq_len = text.seq_len;
@@ -126,8 +126,9 @@ SideRequest parse_request(const CompareText& text, Problems& problems, Notes& no
         o.clock.empty() && o.convention.empty() && chosen.skip.empty() && chosen.steps.empty() &&
         chosen.ranks.empty() && request.log_options.empty());
   if (!text.telemetry.empty()) {
-    problems.add(Error(ErrorKind::usage, "of which of the two?", at("--telemetry"),
-                       "diagnose each with its own, and compare what is saved: mfu diagnose "
+    problems.add(Error(ErrorKind::usage, "telemetry telemetry of which of the two?",
+                       at("--telemetry"),
+                       "diagnose each with its own, and compare the saved reports: mfu diagnose "
                        "before.json --telemetry node*.csv --json > b.json"));
   }
   return request;
@@ -139,8 +140,8 @@ int refuse(Report& report, std::vector<OutputTarget>& targets, const CompareText
   say_notes(report.notes, text.verbose);
   for (const Error& problem : compare_problems(*report.compare)) say_error(problem);
   if (text.reconvert) {
-    say_error(Error(ErrorKind::usage, "what the two hold does not allow to restate them",
-                    at("--reconvert"), "the model, the tokens a step and the GPUs of both would"));
+    say_error(Error(ErrorKind::usage, "the two do not hold enough to restate them",
+                    at("--reconvert"), "the model, tokens per step and GPUs of both are needed"));
   }
   if (!report.compare->difference_texts.empty()) {
     std::string all;
@@ -161,12 +162,12 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
   if (text.files.size() != 2) {
-    problems.add(Error(ErrorKind::usage,
-                       text.files.empty()       ? "nothing to compare"
-                       : text.files.size() == 1 ? "one is missing: before and after"
-                                                : "more than two to compare",
-                       {},
-                       "mfu compare before.json after.json; a pattern in quotes is one of them"));
+    problems.add(
+        Error(ErrorKind::usage,
+              text.files.empty()       ? "nothing to compare"
+              : text.files.size() == 1 ? "one is missing: before and after are needed are needed"
+                                       : "more than two to compare",
+              {}, "mfu compare before.json after.json; a pattern in quotes is one of them"));
   }
   Notes notes;
   std::vector<InputInfo> files;
@@ -194,17 +195,17 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   Comparison comparison = compare(before, after, options);
   if (comparison.detail->same_data) {
     notes.add(NoteCode::same_measurement,
-              "the two are the same measurement: there is nothing to tell apart",
+              "the two are the same measurement: there is nothing to compare",
               Place{.file = text.files[1]});
   }
   if (comparison.detail->restated != Restatement::none) {
-    notes.add(NoteCode::reconverted, "the two were not measured alike: see basis",
+    notes.add(NoteCode::reconverted, "the two were not measured the same way: see basis",
               Place{.what = "--reconvert"});
   }
   report.compare = describe_compare(std::move(comparison), expected);
   report.notes = notes.all();
   if (!report.compare->comparison.comparable) return refuse(report, targets, text);
-  if (text.strict) refuse_if_strict(report.notes, {}, "the two are compared all the same");
+  if (text.strict) refuse_if_strict(report.notes, {}, "the two are compared anyway");
   if (limit) {
     report.gates.push_back(
         judge_regression(report.compare->comparison, *limit, text.max_regression));
@@ -221,22 +222,20 @@ std::function<int()> add_compare(CLI::App& parent) {
   command->add_option("FILE", text->files, "Two of: run, traces, log, saved --json report")
       ->type_name("");
   add_output_options(*command, text->output);
-  command->add_flag("--reconvert", text->reconvert,
-                    "Restate both under one convention, if need be");
+  command->add_flag("--reconvert", text->reconvert, "Restate both under one convention, if needed");
   command->add_option("--expect", text->expect, "The factor aimed at: balance, own_stall ...")
       ->type_name("FACTOR");
   command
-      ->add_option("--max-regression", text->max_regression,
-                   "Exit 1 when it is surely slower, by: 3%")
+      ->add_option("--max-regression", text->max_regression, "Exit 1 when certainly slower, by: 3%")
       ->type_name("RATIO");
-  command->add_option("--least-change", text->least_change, "Less is no change (1%)")
+  command->add_option("--least-change", text->least_change, "Less counts as no change (1%)")
       ->type_name("RATIO");
   command->add_flag("--strict", text->strict, "Exit 2 on data loss or assumption");
   add_selection_options(*command, text->selection);
   add_log_reading_options(*command, text->reading);
   command->add_option("--reference", text->reference, "Reference compute: median (default), mean")
       ->type_name("NAME");
-  command->add_option("--seed", text->seed, "Of the bootstrap")->type_name("N");
+  command->add_option("--seed", text->seed, "Seed of the bootstrap")->type_name("N");
   add_override_options(*command, text->overrides);
   add_threads_option(*command, text->threads);
   for (const CalcOption& option : calc_options()) {
@@ -246,9 +245,9 @@ std::function<int()> add_compare(CLI::App& parent) {
                      std::string(option.help))
         ->type_name(std::string(option.type));
   }
-  // Not in the help: it is said what to do instead.
+  // Not in the help: the error says what to do instead.
   command->add_option("--telemetry", text->telemetry)->group("");
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Examples:\n"

@@ -50,7 +50,7 @@ struct DiagnoseText {
   bool verbose = false;
 };
 
-// Talk for -v: what is done, and how long it takes.
+// Progress for -v, with times.
 class Progress {
  public:
   explicit Progress(bool verbose)
@@ -95,7 +95,7 @@ int publish_scores(const HealthyScores& healthy, const GateLimits& limits, const
   report.inputs = healthy.inputs;
   report.notes = notes.all();
   report.scores = healthy.section;
-  if (limits.strict) refuse_if_strict(report.notes, {}, "the scores are judged all the same");
+  if (limits.strict) refuse_if_strict(report.notes, {}, "the scores are judged anyway");
   if (!limits.fail_on.empty()) {
     Verdict verdict;
     verdict.family = Family::healthy;
@@ -127,7 +127,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
     problems.attempt(
         [&] { max_regression = parse_ratio(text.max_regression, "--max-regression"); });
     if (!against) {
-      problems.add(Error(ErrorKind::usage, "held against what?", at("--max-regression"),
+      problems.add(Error(ErrorKind::usage, "compared with what?", at("--max-regression"),
                          "--against history --db FILE; mfu compare takes two runs"));
     }
   }
@@ -160,9 +160,9 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   }
   report.notes = notes.all();
 
-  // Before the notes: what they say is part of the refusal.
+  // Before the notes: they are part of the refusal.
   const Judged judged = judged_of(*report.diagnose);
-  if (limits.strict) refuse_if_strict(report.notes, judged, "the run is diagnosed all the same");
+  if (limits.strict) refuse_if_strict(report.notes, judged, "the run is diagnosed anyway");
   if (limits.min_mfu) report.gates.push_back(judge_min_mfu(limits, judged));
   if (!limits.fail_on.empty()) {
     report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
@@ -195,7 +195,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   add_override_options(*command, text->overrides);
   add_telemetry_option(*command, text->telemetry);
   add_threads_option(*command, text->threads);
-  command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
+  command->add_flag("-v,--verbose", text->verbose, "Report progress on standard error");
   command->allow_extras();
   command->footer(
       "Examples:\n"

@@ -66,7 +66,7 @@ std::function<int()> add_flops(CLI::App& parent) {
   constexpr std::array kParts{CalcPart::model, CalcPart::step, CalcPart::convention};
   add_calc_options(*command, text->calc, kParts);
   add_output_options(*command, text->output);
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Examples:\n"

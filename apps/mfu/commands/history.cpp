@@ -38,7 +38,7 @@ struct HistoryText {
 constexpr std::array<std::string_view, 3> kActions{"add", "show", "baseline"};
 
 std::string now_text() {
-  // A build that must be the same twice sets the time.
+  // A reproducible build sets the time.
   const std::string fixed = environment("SOURCE_DATE_EPOCH");
   std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   if (!fixed.empty()) {
@@ -71,7 +71,7 @@ int run_add(const HistoryText& text, std::vector<OutputTarget>& targets) {
     Place place;
     place.file = text.words[i];
     if (saved.side.status == "impossible") {
-      throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is kept in no history",
+      throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is not kept in a history",
                   place);
     }
     HistoryEntry entry = entry_of(saved, text.job);
@@ -111,7 +111,7 @@ int run_read(const HistoryText& text, std::vector<OutputTarget>& targets) {
                 place,
                 jobs.empty() ? "mfu history add REPORT --db FILE" : name_hint(text.job, jobs));
   }
-  if (text.strict) refuse_if_strict(report.notes, {}, "the rest is shown all the same");
+  if (text.strict) refuse_if_strict(report.notes, {}, "the rest is shown anyway");
   describe_history(*report.history, std::move(series));
   return publish(report, targets, text.verbose);
 }
@@ -128,7 +128,7 @@ int run_history(const CLI::App& command, const HistoryText& text) {
   }
   if (text.db.empty()) {
     problems.add(Error(ErrorKind::usage, "which history?", at("--db"),
-                       "--db history.jsonl: a file that is only ever added to"));
+                       "--db history.jsonl: an append-only file"));
   }
   if (action == "add" && text.words.size() < 2) {
     problems.add(Error(ErrorKind::usage, "no report to add", {},
@@ -148,19 +148,18 @@ int run_history(const CLI::App& command, const HistoryText& text) {
 }  // namespace
 
 std::function<int()> add_history(CLI::App& parent) {
-  CLI::App* command = parent.add_subcommand("history", "Keep measurements, and what is usual");
+  CLI::App* command = parent.add_subcommand("history", "Keep measurements, and show what is usual");
   const auto text = std::make_shared<HistoryText>();
   command->add_option("ACTION", text->words, "add REPORT.., show or baseline")->type_name("");
-  command->add_option("--db", text->db, "The history: JSON Lines, only ever added to")
-      ->type_name("FILE");
+  command->add_option("--db", text->db, "The history: JSON Lines, append-only")->type_name("FILE");
   command->add_option("--job", text->job, "Its name; else the report's, or model and GPUs")
       ->type_name("NAME");
-  command->add_option("--label", text->label, "Of what is added: a commit, a run")
+  command->add_option("--label", text->label, "Of the new record: a commit, a run")
       ->type_name("TEXT");
-  command->add_option("--time", text->time, "Of what is added; else now")->type_name("TEXT");
+  command->add_option("--time", text->time, "Of the new record; else now")->type_name("TEXT");
   command->add_flag("--strict", text->strict, "Exit 2 when a record cannot be read");
   add_output_options(*command, text->output);
-  command->add_flag("-v,--verbose", text->verbose, "Say all notes");
+  command->add_flag("-v,--verbose", text->verbose, "Show all notes");
   command->allow_extras();
   command->footer(
       "Examples:\n"

@@ -59,11 +59,11 @@ LogLimits parse_limits(const LogText& text, bool against, Problems& problems) {
   }
   const bool held = !text.baseline.empty() || against;
   if (!text.baseline.empty() && against) {
-    problems.add(Error(ErrorKind::usage, "held against two things", at("--baseline"),
+    problems.add(Error(ErrorKind::usage, "compared with two things", at("--baseline"),
                        "either --baseline FILE or --against history"));
   } else if (text.max_regression.empty() ? !text.baseline.empty() : !held) {
     problems.add(Error(ErrorKind::usage,
-                       text.baseline.empty() ? "held against what?" : "a baseline, and no limit",
+                       text.baseline.empty() ? "compared with what?" : "a baseline, but no limit",
                        at(text.baseline.empty() ? "--max-regression" : "--baseline"),
                        "--max-regression 3% --baseline old.json go together, or with --against "
                        "history"));
@@ -109,7 +109,7 @@ void prepare_tee(const LogText& text, LogReadOptions& reading,
   };
 }
 
-// A live pipe that the user breaks off ends there; what was read is answered.
+// When the user interrupts a live pipe, the answer covers what was read.
 TrainingLog read_live(const std::string& path, const LogReadOptions& options, Notes& notes,
                       bool& interrupted) {
   if (path != "-") return read_log(path, options, notes);
@@ -118,7 +118,7 @@ TrainingLog read_live(const std::string& path, const LogReadOptions& options, No
     TrainingLog log = read_log(path, options, notes);
     interrupted = pipe.interrupted();
     if (interrupted) {
-      notes.add(NoteCode::interrupted, "broken off: the answer is of what came until then");
+      notes.add(NoteCode::interrupted, "interrupted: the answer covers what came until then");
     }
     return log;
   } catch (const Error&) {
@@ -146,11 +146,11 @@ int run_log(const CLI::App& command, const LogText& text) {
   if (!text.baseline.empty()) inputs.push_back(text.baseline);
   if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
     problems.add(Error(ErrorKind::usage, "standard input is named twice", at("--baseline"),
-                       "- can be read once"));
+                       "- can be read only once"));
   }
   refuse_to_overwrite(text.output, inputs, problems);
   {
-    // What is wrong with the options is said before a live log is waited for.
+    // Option errors come before waiting for a live log.
     Notes unused;
     (void)parse_calc(text.calc, problems, unused);
   }
@@ -184,7 +184,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   report.notes = notes.all();
 
   const Judged judged = judged_of(*report.log);
-  if (gates.strict) refuse_if_strict(report.notes, judged, "the answer is given all the same");
+  if (gates.strict) refuse_if_strict(report.notes, judged, "the answer is given anyway");
   if (gates.min_mfu) report.gates.push_back(judge_min_mfu(gates, judged));
   if (limits.max_step) {
     report.gates.push_back(judge_max_step(*report.log, *limits.max_step, text.max_step));
@@ -226,10 +226,10 @@ std::function<int()> add_log(CLI::App& parent) {
       ->type_name("TIME");
   command->add_option("--max-regression", text->max_regression, "Exit 1 when it is slower by: 3%")
       ->type_name("RATIO");
-  command->add_option("--baseline", text->baseline, "Than in this saved --json report")
+  command->add_option("--baseline", text->baseline, "Saved --json report to compare with")
       ->type_name("FILE");
   add_against_options(*command, text->against);
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Examples:\n"

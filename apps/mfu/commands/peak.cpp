@@ -26,7 +26,7 @@ struct PeakText {
   OutputText output;
 };
 
-// The chip that is asked for, whatever it was named by; nothing: all.
+// The chip asked for, however it was named; nothing: all.
 void resolve_chip(const PeakText& text, const ObservedDevices& observed, PeakQuery& query) {
   ChipMatch match;
   if (!text.names.empty()) {
@@ -43,7 +43,7 @@ void resolve_chip(const PeakText& text, const ObservedDevices& observed, PeakQue
   if (!match.remark.empty()) query.remarks.push_back(match.remark);
   if (!match.same_peak_ids.empty()) {
     query.remarks.push_back(
-        fmt::format("The name leaves open which: {} has the same peaks, not the same memory",
+        fmt::format("The name is ambiguous: {} has the same peaks, not the same memory",
                     fmt::join(match.same_peak_ids, ", ")));
   }
 }
@@ -80,7 +80,7 @@ int run_peak(const CLI::App& command, const PeakText& text) {
       throw Error(ErrorKind::usage, "the units of which chip?", at("--units"), "name the chip");
     }
     if (units != std::floor(units)) {
-      throw Error(ErrorKind::usage, "'" + text.units + "' is no number of units", at("--units"),
+      throw Error(ErrorKind::usage, "'" + text.units + "' is not a number of units", at("--units"),
                   "write a whole number");
     }
     if (units > query.chip->units) {
@@ -115,15 +115,15 @@ std::function<int()> add_peak(CLI::App& parent) {
   command->add_option("--clock", text->clock, "datasheet (default), max, base, measured or MHz")
       ->type_name("RULE");
   command->add_flag("--sparse", text->sparse, "The 2:4 sparse figures, twice the dense ones");
-  command->add_option("--tflops", text->tflops, "What this figure is: its clock, or its trap")
+  command->add_option("--tflops", text->tflops, "What this figure is: its clock, or its pitfall")
       ->type_name("FLOP/s");
-  command->add_option("--units", text->units, "Of a slice: SMs or CUs that it has")->type_name("N");
+  command->add_option("--units", text->units, "SMs or CUs of a slice")->type_name("N");
   command->add_option("--telemetry", text->telemetry, "nvidia-smi CSV: the device, its clock")
       ->type_name("FILE");
   command->add_option("--chips", text->chips, "Your own chips: mfu.chips/1 JSON")
       ->type_name("FILE");
   add_output_options(*command, text->output);
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Examples:\n"

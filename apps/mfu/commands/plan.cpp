@@ -59,7 +59,7 @@ std::optional<ScheduleInput> schedule_of(const PlanQuestion& question, const Pla
     const double follows = *findings.plan.tokens / *schedule.tokens_per_step;
     if (std::fabs(*asked.steps / follows - 1.0) > kPlanAgreement) {
       problems.add(Error(ErrorKind::usage,
-                         fmt::format("{:.0f} steps, and the tokens make {:.0f} of this batch",
+                         fmt::format("{:.0f} steps, but the tokens make {:.0f} of this batch",
                                      *asked.steps, follows),
                          at("--steps"), "leave out --steps, --tokens or the batch"));
       return {};
@@ -67,7 +67,7 @@ std::optional<ScheduleInput> schedule_of(const PlanQuestion& question, const Pla
   }
   if (*steps > kMost) {
     problems.add(Error(ErrorKind::usage, "more steps than can be counted", at("--schedule"),
-                       "look at --tokens and --tokens-per-step"));
+                       "check --tokens and --tokens-per-step"));
     return {};
   }
   schedule.steps = *steps;
@@ -76,13 +76,13 @@ std::optional<ScheduleInput> schedule_of(const PlanQuestion& question, const Pla
   schedule.decay_steps = wsd ? steps_of(asked.decay, *steps) : *steps - schedule.warmup_steps;
   if (schedule.warmup_steps >= *steps) {
     problems.add(Error(ErrorKind::usage,
-                       fmt::format("{:.0f} steps of warm-up leave nothing of a run of {:.0f}",
+                       fmt::format("{:.0f} steps of warm-up leave nothing of a run of {:.0f} steps",
                                    schedule.warmup_steps, *steps),
                        at("--warmup"), "0.1 to 1 % of the steps is usual"));
     return {};
   }
   if (wsd && schedule.decay_steps < 1.0) {
-    problems.add(Error(ErrorKind::usage, "not one step of decay", at("--decay"),
+    problems.add(Error(ErrorKind::usage, "less than one step of decay", at("--decay"),
                        "10 to 20 % of the steps is usual"));
     return {};
   }
@@ -130,7 +130,7 @@ void find_batch(const PlanQuestion& question, PlanFindings& findings) {
   findings.batch = plan_batch(batch);
 }
 
-// Only what could have come out otherwise is judged: a limit that stood in for an unknown holds,
+// Only an open outcome is judged: a limit that was used to find an unknown holds,
 // unless nothing can be done within it.
 void judge_limits(Report& report, const PlanFindings& findings) {
   const Plan& plan = findings.plan;
@@ -164,7 +164,7 @@ int run_plan(const CLI::App& command, const PlanCommandText& text) {
   problems.throw_if_any();
   PlanFindings findings = std::move(question.findings);
   findings.plan = plan_compute(question.input);
-  // What stands on its own, whatever is not known of the run.
+  // What does not depend on the unknowns of the run.
   const bool answers_more = (question.schedule && question.schedule->steps) ||
                             (findings.trainable != Trainable::none &&
                              (question.batch.noise_scale ||
@@ -207,7 +207,7 @@ std::function<int()> add_plan(CLI::App& parent) {
   const auto text = std::make_shared<PlanCommandText>();
   add_plan_options(*command, text->plan);
   add_output_options(*command, text->output);
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Whatever of --tokens, --gpus, --mfu, time and money is not given is worked out.\n"

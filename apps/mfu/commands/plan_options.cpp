@@ -21,41 +21,40 @@ struct PlanOption {
   std::string_view help;
 };
 constexpr std::array kPlanOptions{
-    PlanOption{"--tokens", &PlanText::tokens, "N", "Of the whole run: 15.6T"},
-    PlanOption{"--mfu", &PlanText::mfu, "RATIO", "Of the step time: 38%"},
+    PlanOption{"--tokens", &PlanText::tokens, "N", "Whole run: 15.6T"},
+    PlanOption{"--mfu", &PlanText::mfu, "RATIO", "While steps run: 38%"},
     PlanOption{"--target-mfu", &PlanText::target_mfu, "RATIO", "To compare with"},
     PlanOption{"--deadline", &PlanText::deadline, "TIME",
                "At most: 30d; else the time is worked out"},
     PlanOption{"--time", &PlanText::time, "TIME", "Exactly: what a run takes or took"},
-    PlanOption{"--gpu-hours", &PlanText::gpu_hours, "N", "Of the whole run: 2.664M"},
-    PlanOption{"--price", &PlanText::price, "MONEY/TIME", "Of one GPU: 2.5/h"},
+    PlanOption{"--gpu-hours", &PlanText::gpu_hours, "N", "Whole run: 2.664M"},
+    PlanOption{"--price", &PlanText::price, "MONEY/TIME", "Per GPU: 2.5/h"},
     PlanOption{"--budget", &PlanText::budget, "MONEY", "At most: 1.5M, $250k"},
     PlanOption{"--cost", &PlanText::cost, "MONEY", "Exactly: what a run costs or did"},
     PlanOption{"--mtbf", &PlanText::mtbf, "TIME/WHAT", "Between failures: 50000h/gpu or 3h/job"},
     PlanOption{"--checkpoint-time", &PlanText::checkpoint_time, "TIME",
-               "That training stops for a checkpoint"},
+               "How long training stops for a checkpoint"},
     PlanOption{"--restart-time", &PlanText::restart_time, "TIME",
                "From a failure to the next step"},
     PlanOption{"--checkpoint-interval", &PlanText::checkpoint_interval, "TIME",
-               "Of steps; else the best one"},
+               "Step time between; else the best"},
     PlanOption{"--goodput", &PlanText::goodput, "RATIO", "Step time over wall time, as measured"},
-    PlanOption{"--fit", &PlanText::fit, "ID",
-               "Of the loss: hoffmann-2022 (default), besiroglu-2024"},
-    PlanOption{"--noise-scale", &PlanText::noise_scale, "TOKENS", "Of the gradient, as measured"},
+    PlanOption{"--fit", &PlanText::fit, "ID", "hoffmann-2022 (default), besiroglu-2024"},
+    PlanOption{"--noise-scale", &PlanText::noise_scale, "TOKENS", "Gradient noise scale, measured"},
     PlanOption{"--noise-scale-loss", &PlanText::noise_scale_loss, "LOSS",
-               "That it was measured at"},
+               "Loss it was measured at"},
     PlanOption{"--loss", &PlanText::loss, "LOSS", "For the critical batch; else the predicted one"},
     PlanOption{"--batch-law", &PlanText::batch_law, "ID", "kaplan-2020 (default), inverse-loss"},
     PlanOption{"--schedule", &PlanText::schedule, "SHAPE", "cosine, linear, wsd"},
     PlanOption{"--peak-lr", &PlanText::peak_lr, "RATE", "3e-4; else from GPT-3's table by size"},
     PlanOption{"--warmup", &PlanText::warmup, "PART", "0.5% (default), or \"2000 steps\""},
-    PlanOption{"--final-lr", &PlanText::final_lr, "RATIO", "Of the peak (10%)"},
-    PlanOption{"--decay", &PlanText::decay, "PART", "Of wsd: 10% (default), or \"5000 steps\""},
-    PlanOption{"--steps", &PlanText::steps, "N", "Of the schedule; else tokens over batch"},
-    PlanOption{"--points", &PlanText::points, "N|all", "Of the schedule in json and csv (200)"},
+    PlanOption{"--final-lr", &PlanText::final_lr, "RATIO", "Share of the peak (10%)"},
+    PlanOption{"--decay", &PlanText::decay, "PART", "For wsd: 10% (default), or \"5000 steps\""},
+    PlanOption{"--steps", &PlanText::steps, "N", "In the schedule; else tokens / batch"},
+    PlanOption{"--points", &PlanText::points, "N|all", "Schedule rows in json and csv (200)"},
 };
 
-// What cannot be read stands as 1, so that it is not taken for missing too.
+// What cannot be read becomes 1, so that it is not also reported as missing.
 class Taking {
  public:
   explicit Taking(Problems& problems) : problems_(problems) {}
@@ -88,14 +87,14 @@ double loss_value(const std::string& text, std::string_view option) {
   const double loss = parse_large(text, option);
   constexpr double kMost = 20.0;  // the logarithm of any vocabulary is less
   if (loss <= kMost) return loss;
-  throw Error(ErrorKind::usage, fmt::format("'{}' is no loss", text.substr(0, 60)), at(option),
+  throw Error(ErrorKind::usage, fmt::format("'{}' is not a loss", text.substr(0, 60)), at(option),
               "nats per token: 2.1");
 }
 
 double whole_run_tokens(const std::string& text, std::string_view option) {
   refuse_comma_and_scale(text, option);
   const double tokens = parse_large(text, option);
-  constexpr double kLeast = 1e4;  // one sequence of a short context is no training run
+  constexpr double kLeast = 1e4;  // one sequence of a short context is not a training run
   if (tokens >= kLeast) return tokens;
   throw Error(ErrorKind::usage, fmt::format("{0} tokens, or {0}T?", text.substr(0, 60)), at(option),
               "a count takes k, M, B or T: 15.6T");
@@ -106,7 +105,7 @@ Error requires_option(std::string_view option, std::string_view needed, std::str
                std::string(hint));
 }
 
-// A comma and a scale: where the comma is the decimal point, 2,664M is a thousandth of what it is
+// A comma and a scale: with a decimal comma, 2,664M is a thousandth of what it is
 // elsewhere.
 double plain_large(const std::string& text, std::string_view option) {
   refuse_comma_and_scale(text, option);
@@ -122,7 +121,7 @@ FlopCount counted(const ModelShape& model, const Work& work, const CalcInput& ca
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::insufficient) throw;
     throw Error(error.kind(), error.message(), at("--convention"),
-                calc.model ? "6n needs the parameters alone"
+                calc.model ? "6n needs only the parameters"
                            : "--model gives the shape (and --seq-len the length); without one only "
                              "6 N D can be counted: --convention 6n");
   }
@@ -158,7 +157,7 @@ void count_work(const CalcInput& calc, PlanQuestion& question, Problems& problem
                                     calc);
     if (!count.model_flops) {
       throw Error(ErrorKind::unsupported,
-                  fmt::format("{} counts hardware FLOPs: no MFU goes with it", calc.convention->id),
+                  fmt::format("{} counts hardware FLOPs: it has no MFU", calc.convention->id),
                   at("--convention"), "6n is what compute budgets are quoted in");
     }
     if (modelled) question.input.flops_per_token = count.model_flops;
@@ -221,7 +220,7 @@ void parse_money_part(const PlanText& text, PlanQuestion& question, Problems& pr
       if (!currency.empty() && currency != money.currency) {
         throw Error(ErrorKind::usage,
                     fmt::format("is in {}, but {} in {}", money.currency, named_by, currency),
-                    at(option), "one currency; mfu knows no rates");
+                    at(option), "use one currency; mfu knows no exchange rates");
       }
       currency = money.currency;
       named_by = option;
@@ -330,7 +329,7 @@ void parse_schedule_part(const PlanText& text, PlanQuestion& question, Problems&
       const double points = whole(parse_count(text.points, "--points"), text.points, "--points");
       if (points > kMost) {
         throw Error(ErrorKind::usage, "more points than a file should hold", at("--points"),
-                    "a million at most");
+                    "at most a million");
       }
       schedule.points = static_cast<std::size_t>(points);
     });
@@ -395,7 +394,7 @@ PlanQuestion parse_plan(const PlanText& text, Problems& problems, Notes& notes) 
   parse_schedule_part(text, question, problems);
   count_work(calc, question, problems);
   if (question.schedule && question.findings.trainable == Trainable::none) {
-    problems.add(Error(ErrorKind::usage, "forward passes only have no learning rate",
+    problems.add(Error(ErrorKind::usage, "forward passes alone have no learning rate",
                        at("--schedule"), "leave out --schedule, or --trainable none"));
   }
   return question;

@@ -74,7 +74,7 @@ int run_reduce(const CLI::App& command, const ReduceText& text) {
                   "mfu diagnose reads it as it is; mfu reduce takes profiler traces");
     }
   }
-  // What is written stands under its name once it is whole.
+  // The file appears under its name only when it is complete.
   Output output = to_file ? Output::replacing(text.output) : Output::standard();
   output.write(write_run(read.run, notes));
 
@@ -103,7 +103,7 @@ std::function<int()> add_reduce(CLI::App& parent) {
       ->type_name("FILE");
   add_output_options(*command, text->report);
   add_threads_option(*command, text->threads);
-  command->add_flag("-v,--verbose", text->verbose, "Say what is done, on standard error");
+  command->add_flag("-v,--verbose", text->verbose, "Report progress on standard error");
   command->allow_extras();
   command->footer(
       "Examples:\n"

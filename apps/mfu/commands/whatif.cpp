@@ -131,7 +131,7 @@ int run_whatif(const CLI::App& command, const WhatIfText& text) {
     refuse_if_strict(report.notes,
                      {mfu, std::nullopt, section.status == "impossible", section.mfu_missing,
                       section.impossible_because},
-                     "the answer is given all the same");
+                     "the answer is given anyway");
   }
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
@@ -150,15 +150,15 @@ std::function<int()> add_whatif(CLI::App& parent) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     command->add_option(name, value, help)->type_name(type);
   };
-  add("--reported", text->reported, "FIGURE", "Printed, as 74.13% or 231T: what gives it?");
-  add("--rebase", text->rebase, "MFU", "Printed against one peak: what by another?");
+  add("--reported", text->reported, "FIGURE", "Printed figure, 74.13% or 231T: what gives it?");
+  add("--rebase", text->rebase, "MFU", "MFU against one peak: what against another?");
   add("--from-peak", text->from_peak, "FLOP/s", "The peak that it was printed against");
   add("--from-chip", text->from_chip, "NAME", "The same, by chip");
-  add("--to-peak", text->to_peak, "FLOP/s", "The peak to hold it against");
+  add("--to-peak", text->to_peak, "FLOP/s", "The peak to restate it against");
   add("--to-chip", text->to_chip, "NAME", "The same, by chip");
   add_output_options(*command, text->output);
   command->add_flag("--strict", text->strict, "Exit 2 on an assumption or an MFU over 100 %");
-  command->add_flag("-v,--verbose", text->verbose, "Say what was taken for granted, too");
+  command->add_flag("-v,--verbose", text->verbose, "Also say what was assumed");
   command->allow_extras();
   command->footer(
       "Examples:\n"

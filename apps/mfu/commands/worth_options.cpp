@@ -8,7 +8,7 @@ namespace mfu::app {
 
 void add_worth_options(CLI::App& command, WorthText& text) {
   command.add_flag("--worth", text.show, "Show what each fix is worth, alone and in order");
-  command.add_option("--price", text.price, "Of one GPU for an hour: also show the cost")
+  command.add_option("--price", text.price, "Per GPU and hour: also show the cost")
       ->type_name("N/h");
   command.add_option("--steps-left", text.steps_left, "Also show the rest of the job")
       ->type_name("N");
@@ -25,7 +25,7 @@ WorthLimits parse_worth(const WorthText& text, Problems& problems) {
     if (text.steps_left.empty()) return;
     const double steps = parse_count(text.steps_left, "--steps-left");
     if (steps != std::floor(steps)) {
-      throw Error(ErrorKind::usage, "'" + text.steps_left + "' is no number of steps",
+      throw Error(ErrorKind::usage, "'" + text.steps_left + "' is not a number of steps",
                   at("--steps-left"), "write 50000 or 50,000");
     }
     limits.ask.steps_left = steps;

@@ -35,7 +35,7 @@ ChipMatch chip_of(const std::string& name, std::string_view option, std::string_
   try {
     return match_chip(name, at(option), user);
   } catch (const Error& error) {
-    // The table does not know the names of options.
+    // The chip table does not know option names.
     constexpr std::string_view kGeneral = "the peak itself (dense, per GPU)";
     std::string hint = error.hint();
     if (const std::size_t found = hint.find(kGeneral); found != std::string::npos) {
@@ -93,7 +93,7 @@ std::vector<std::string> doubts(const ObservedDevices& observed, const Chip& chi
     if (seen.match.chip == nullptr || seen.match.chip == &chip) continue;
     // A slice of it is named by its own row.
     if (chip.id.starts_with(seen.match.chip->id)) continue;
-    found.push_back(fmt::format("The telemetry is of {}, not of {}", seen.match.chip->id, chip.id));
+    found.push_back(fmt::format("The telemetry is from {}, not {}", seen.match.chip->id, chip.id));
     break;
   }
   if (observed.sliced && chip.id.find("-mig-") == std::string_view::npos) {

@@ -31,12 +31,12 @@ bool is_report(const std::string& path) {
   return looks_like_report(source.peek(kReportHead));
 }
 
-// A slow rank that one side did not record is no gain of that side.
+// A slow rank that one side did not record is not a gain of that side.
 void note_missing_ranks(const Side& side, const std::optional<double>& recorded,
                         const std::string& path, Notes& notes) {
   if (!recorded || !side.gpus || *recorded >= *side.gpus) return;
   notes.add(NoteCode::ranks_not_recorded,
-            fmt::format("{} of {} GPUs were recorded: the others are taken to be like them",
+            fmt::format("{} of {} GPUs were recorded: the others are assumed to be like them",
                         format_grouped(*recorded), format_grouped(*side.gpus)),
             Place{.file = path});
 }
@@ -73,7 +73,8 @@ Side from_run_itself(ReadResult read, const std::string& path, const SideRequest
                      std::vector<InputInfo>& inputs, Notes& notes) {
   if (!request.log_options.empty()) {
     notes.add(NoteCode::options_of_logs,
-              "this is a run, and these are of logs: " + request.log_options, Place{.file = path});
+              "this is a run, but these options are for logs: " + request.log_options,
+              Place{.file = path});
   }
   return from_run(std::move(read), path, request, inputs, notes);
 }
@@ -91,8 +92,8 @@ Side from_log(ByteSource source, const SideRequest& request, std::vector<InputIn
   }
   if (request.selection.first_step || request.selection.last_step ||
       !request.selection.ranks.empty()) {
-    throw Error(ErrorKind::usage, "of a log neither steps nor ranks are chosen",
-                Place{.file = path}, "--skip N leaves out its first steps, --segment a restart");
+    throw Error(ErrorKind::usage, "steps and ranks of a log cannot be chosen", Place{.file = path},
+                "--skip N leaves out its first steps, --segment selects a restart");
   }
   Problems problems;
   LogAnswer answer = answer_log(log, request.calc, request.summing, problems, notes);
@@ -136,7 +137,8 @@ Side read_any(const std::string& path, const SideRequest& request, std::vector<I
       for (const Note& note : own.all()) notes.add(note);
       return side;
     } catch (const Error& of_log) {
-      // A file that is no log either is best told by the first error, unless it was said to be one.
+      // For a file that is not a log either, the first error is the best, unless the options say it
+      // is one.
       const bool said = !request.reading.columns.empty() || !request.reading.format.empty();
       if (of_log.kind() == ErrorKind::format && !said) throw error;
       throw;

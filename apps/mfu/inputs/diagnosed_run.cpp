@@ -34,7 +34,7 @@ DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& not
   const WorthAsk ask = worth_ask(request.worth, diagnosis.detail->setup);
   DiagnosedRun result{describe_diagnose(std::move(diagnosis), run, ask), std::move(read.inputs)};
   for (const Note& note : notes.all()) {
-    // The general sentence says what MFU needs; this says what became of what the file gives.
+    // The general sentence says what MFU needs; this says why the file's values were not enough.
     if (note.code == NoteCode::work_not_counted && !result.section.mfu_missing.empty()) {
       result.section.mfu_missing += "; " + note.text;
     }

@@ -92,7 +92,7 @@ class Gathering {
     } catch (const Error&) {
       notes_.add(NoteCode::log_model_unknown,
                  "the log names the model '" + log_.model_name.substr(0, 80) +
-                     "', which no preset is; --model gives its shape",
+                     "', which is not a preset; --model gives its shape",
                  in_log(log_, "model"));
     }
   }
@@ -124,7 +124,7 @@ class Gathering {
       text_.chip = log_.device_name;
     } catch (const Error& error) {
       notes_.add(NoteCode::log_chip_unknown,
-                 "the device that the log names is not taken: " + error.message(),
+                 "the device that the log names is not used: " + error.message(),
                  in_log(log_, "device"));
     }
   }
@@ -132,7 +132,7 @@ class Gathering {
   void take_precision() {
     if (!given_.precision.empty() || text_.chip.empty() || !given_.peak.empty()) return;
     if (log_.precision.empty() || !known_precision(log_.precision)) return;
-    // fp32 in a log is the type of the weights as often as that of the products.
+    // fp32 in a log is as often the type of the weights as that of the products.
     text_.precision = log_.precision;
     precision_from_log_ = true;
   }
@@ -188,10 +188,10 @@ class Gathering {
       source("precision", std::string(to_string(*peak.precision)),
              !given_.precision.empty() ? "--precision"
              : precision_from_log_     ? said(log_, "precision", "the log")
-                                       : "assumed: nothing says it");
+                                       : "assumed: not stated");
       if (given_.precision.empty() && !precision_from_log_) {
         notes_.add(NoteCode::precision_assumed, Severity::info,
-                   "neither an option nor the log says the precision: bf16 is taken",
+                   "neither an option nor the log gives the precision: bf16 is assumed",
                    in_log(log_, "precision"));
       }
     }
@@ -235,7 +235,7 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
   } else if (batch && text.tokens_per_step.empty()) {
     input.batch = batch;
     source("batch", number_text(*batch) + (*batch == 1 ? " sequence" : " sequences"),
-           summary.global_batch ? std::string("the steps' lines")
+           summary.global_batch ? std::string("the step lines")
                                 : said(log, "global_batch", "the log"));
   }
   if (!text.tokens_per_step.empty()) {
@@ -248,11 +248,11 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
         input.batch && input.seq_len ? Value(*input.batch * *input.seq_len) : Value{};
     if (!product) {
       input.tokens_per_step = summary.tokens_per_step;
-      source("tokens", number_text(*summary.tokens_per_step) + " a step", "the steps' lines");
+      source("tokens", number_text(*summary.tokens_per_step) + " a step", "the step lines");
     } else if (!near(*product, *summary.tokens_per_step)) {
       notes.add(NoteCode::log_tokens_disagree,
-                fmt::format("the log prints {} tokens a step, batch x sequence length is {}: the "
-                            "latter is taken; --tokens-per-step settles it",
+                fmt::format("the log prints {} tokens per step, batch x sequence length is {}: the "
+                            "latter is used; --tokens-per-step settles it",
                             number_text(*summary.tokens_per_step), number_text(*product)),
                 in_log(log, "tokens"));
     }
@@ -283,7 +283,7 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
       value = fmt::format("{:.5g} TFLOP/s per GPU", 1e-12 / cost);
       break;
   }
-  const std::string lines = "the median of the steps' lines";
+  const std::string lines = "the median of the step lines";
   source("speed", value,
          summary.basis == StepBasis::step && log.said_by.count("step_time") > 0
              ? lines + ": " + log.said_by.at("step_time")
@@ -295,7 +295,7 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
     const double whole = std::round(ratio);
     if (whole >= 1 && std::fabs(ratio - whole) <= 0.02 * whole) {
       input.gpus = whole;
-      source("GPUs", number_text(whole), "tokens/s of the job over tokens/s of a GPU");
+      source("GPUs", number_text(whole), "tokens/s of the job over tokens/s per GPU");
     }
   }
   // Without the tokens of a step, the log's own rate is a second measurement.
@@ -333,18 +333,18 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
     input.achieved_flops = summary.model_flops_per_s_per_gpu;
     calculation = calculate(input, others);
     notes.add(NoteCode::flops_as_logged,
-              "no model to count: the log's own FLOP/s are held against the peak",
+              "no model to count: the log's own FLOP/s are compared with the peak",
               in_log(log, "FLOP/s"));
   }
-  // What the log says beside its times is a check of what was put together here.
+  // The log's other figures check what was put together here.
   const Value& rate = calculation.tokens_per_second;
   if (summary.tokens_per_s && rate && !input.tokens_per_second &&
       !near(*rate, *summary.tokens_per_s)) {
     notes.add(
         NoteCode::log_rate_disagrees,
-        fmt::format("the log prints {} tokens/s, its step time and tokens make {}: the latter "
-                    "is taken",
-                    format_grouped(*summary.tokens_per_s), format_grouped(*rate)),
+        fmt::format(
+            "the log prints {} tokens/s, its step time and tokens make {}: the latter is used",
+            format_grouped(*summary.tokens_per_s), format_grouped(*rate)),
         in_log(log, "tokens/s"));
   }
   const Value& each = calculation.tokens_per_second_per_gpu;
@@ -352,7 +352,7 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
       !near(*each, *summary.tokens_per_s_per_gpu)) {
     notes.add(NoteCode::log_rate_disagrees,
               fmt::format("the log prints {} tokens/s per GPU, its step time, tokens and GPUs make "
-                          "{}: the latter is taken",
+                          "{}: the latter is used",
                           format_grouped(*summary.tokens_per_s_per_gpu), format_grouped(*each)),
               in_log(log, "tokens/s per GPU"));
   }

@@ -41,8 +41,8 @@ void parse_columns(const std::vector<std::string>& lists, LogReadOptions& option
         continue;
       }
       if (!options.columns.try_emplace(name, pair.substr(equals + 1)).second) {
-        problems.add(Error(ErrorKind::usage, "two columns are told to hold " + name,
-                           at("--columns"), "name one"));
+        problems.add(Error(ErrorKind::usage, "two columns are named for " + name, at("--columns"),
+                           "name one"));
       }
     }
   }
@@ -51,12 +51,12 @@ void parse_columns(const std::vector<std::string>& lists, LogReadOptions& option
 }  // namespace
 
 void add_log_reading_options(CLI::App& command, LogReadingText& text) {
-  command.add_option("--columns", text.columns, "Of CSV or JSON Lines: step_time=dt:ms")
+  command.add_option("--columns", text.columns, "In CSV or JSON Lines: step_time=dt:ms")
       ->allow_extra_args(false)
       ->type_name("WHAT=NAME,..");
-  command.add_option("--format", text.format, "Of the log, where it is not told")
+  command.add_option("--format", text.format, "Log format, if it is not detected")
       ->type_name("NAME");
-  command.add_option("--segment", text.segment, "Of a resumed run: 2, last, all (default)")
+  command.add_option("--segment", text.segment, "Part of a resumed run: 2, last, all (default)")
       ->type_name("N");
 }
 
@@ -81,7 +81,7 @@ LogSummaryOptions parse_log_summary(const LogReadingText& text, Problems& proble
     options.skip = whole(text.skip);
     if (!options.skip) {
       problems.add(Error(ErrorKind::usage,
-                         "'" + text.skip.substr(0, 80) + "' is no number of steps", at("--skip"),
+                         "'" + text.skip.substr(0, 80) + "' is not a number of steps", at("--skip"),
                          "write 10"));
     }
   }
@@ -90,7 +90,7 @@ LogSummaryOptions parse_log_summary(const LogReadingText& text, Problems& proble
   } else if (!text.segment.empty() && text.segment != "all") {
     options.segment = whole(text.segment);
     if (!options.segment) {
-      problems.add(Error(ErrorKind::usage, "'" + text.segment.substr(0, 80) + "' is no segment",
+      problems.add(Error(ErrorKind::usage, "'" + text.segment.substr(0, 80) + "' is not a segment",
                          at("--segment"), "write 2, last or all"));
     }
   }

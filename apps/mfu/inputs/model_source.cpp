@@ -114,7 +114,7 @@ void check_size(const ModelShape& model, std::optional<double> stated, Notes& no
       far(*stated, counted->active, kStatedTolerance)) {
     notes.add(NoteCode::params_disagree,
               fmt::format("--params says {} ({}), the shape of {} has {} ({}); the stated number "
-                          "stands where a formula takes N",
+                          "is used where a formula takes N",
                           size_text(*stated), format_grouped(*stated),
                           model.name.empty() ? "the model" : model.name, size_text(counted->total),
                           format_grouped(counted->total)),

@@ -161,7 +161,7 @@ Money parse_money(const std::string& text, std::string_view option) {
       std::find_if(rest.begin(), rest.end(), starts_number) - rest.begin());
   money.currency = std::string(trimmed(rest.substr(0, begin)));
   rest.remove_prefix(begin);
-  const Error error(ErrorKind::usage, fmt::format("{} is no amount of money", shown(text)),
+  const Error error(ErrorKind::usage, fmt::format("{} is not an amount of money", shown(text)),
                     at(option), "write 250000, 1.5M, $250k or EUR 1.5M");
   auto [number, unit] = split(rest);
   // The currency may stand behind, too.
@@ -210,14 +210,14 @@ Money parse_money_price(const std::string& text, std::string_view option) {
   const std::size_t slash = text.find('/');
   const Money money = parse_money(text.substr(0, slash), option);
   if (slash == std::string::npos) {
-    throw Error(ErrorKind::usage, fmt::format("{} for what time?", shown(text)), at(option),
+    throw Error(ErrorKind::usage, fmt::format("{} per what time?", shown(text)), at(option),
                 fmt::format("the price of a GPU is written {}/h", trimmed(text)));
   }
   const std::string_view per = trimmed(std::string_view(text).substr(slash + 1));
   for (const Per& known : kPer) {
     if (known.name == per) return {money.amount / known.seconds, money.currency};
   }
-  throw Error(ErrorKind::usage, fmt::format("{} is no time that a GPU is paid for", shown(per)),
+  throw Error(ErrorKind::usage, fmt::format("{} is not a time that a GPU is paid for", shown(per)),
               at(option), "write 2.5/h or 60/d: of one GPU");
 }
 
@@ -261,8 +261,8 @@ Portion parse_portion(const std::string& text, std::string_view option) {
   }
   if (parsed.status == DecimalStatus::ok && steps) {
     if (parsed.value < 0.0 || std::floor(parsed.value) != parsed.value) {
-      throw Error(ErrorKind::usage, fmt::format("{} is no number of steps", shown(text)),
-                  at(option), "steps are whole");
+      throw Error(ErrorKind::usage, fmt::format("{} is not a number of steps", shown(text)),
+                  at(option), "steps are whole numbers");
     }
     return {{}, parsed.value};
   }
@@ -283,7 +283,7 @@ double parse_learning_rate(const std::string& text, std::string_view option) {
   if (parsed.status == DecimalStatus::ok && parsed.value > 0.0 && parsed.value < 1.0) {
     return parsed.value;
   }
-  throw Error(ErrorKind::usage, fmt::format("{} is no learning rate", shown(text)), at(option),
+  throw Error(ErrorKind::usage, fmt::format("{} is not a learning rate", shown(text)), at(option),
               "write 3e-4: above 0 and below 1");
 }
 

@@ -90,7 +90,7 @@ Found from_megatron(const TrainingLog& log) {
   Found found;
   found.splits = has(log, "forward-compute") && has(log, "backward-compute");
   const bool syncs_as_one = has(log, "all-grads-sync");
-  // What is told twice of a step (a resumed run goes over it again) is what was told last, not the
+  // A step given twice (a resumed run repeats it) has the values given last, not the
   // sum.
   std::map<Key, std::map<std::string_view, double>> told;
   for (const LoggedRankValue& value : log.rank_values) {
@@ -133,17 +133,17 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
   }
 }
 
-// What a log shows that has values by rank and no split.
+// What a log with per-rank values but no split shows.
 [[noreturn]] void refuse(const TrainingLog& log) {
   Place place;
   place.file = log.path;
   if (log.rank_values.empty()) {
-    throw Error(ErrorKind::insufficient,
-                "a training log that says nothing rank by rank: where the time of a step goes "
-                "cannot be told from it",
-                place,
-                "mfu log reads its step time and MFU; the recorder in examples/recorder "
-                "writes what is needed");
+    throw Error(
+        ErrorKind::insufficient,
+        "a training log without per-rank values: it cannot show where the time of a step goes",
+        place,
+        "mfu log reads its step time and MFU; the recorder in examples/recorder "
+        "writes what is needed");
   }
   // The last report of the first series is what people look at.
   const std::string& series = log.rank_values.front().series;
@@ -167,9 +167,8 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
     section.verdict_line =
         fmt::format("healthy as far as scores tell: no rank of {} stands out", last.size());
     section.why = {
-        fmt::format("{}: the lowest is {}, of rank {}; from {} on a rank is like its "
-                    "peers",
-                    series, shown, worst->first, kScoreOfAPeer)};
+        fmt::format("{}: the lowest is {}, of rank {}; from {} up a rank is like its peers", series,
+                    shown, worst->first, kScoreOfAPeer)};
     section.unseen = "where the time of a step goes, and what all ranks lose alike";
     section.next =
         "for a diagnosis: a profiler trace, Megatron's timers of all ranks, or the recorder in "
@@ -179,7 +178,7 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
   throw Error(ErrorKind::insufficient,
               fmt::format("{} of {} {} (the {} of the last report: rank {} with {}) say which rank "
                           "stands out, not where the time of a step goes: compute, communication "
-                          "and waiting are not told apart",
+                          "and waiting are not separated",
                           series, last.size(), last.size() == 1 ? "rank" : "ranks",
                           high_is_slow ? "slowest" : "lowest", worst->first, shown),
               place,
@@ -187,7 +186,7 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
                   ? "with --timing-log-level 2 --timing-log-option all Megatron prints "
                     "forward-compute and backward-compute of all ranks"
                   : "a profiler trace, Megatron's timers of all ranks, or the recorder in "
-                    "examples/recorder tell them apart");
+                    "examples/recorder separate them");
 }
 
 void describe_job(const TrainingLog& log, RunTimings& run) {
@@ -207,7 +206,7 @@ void describe_job(const TrainingLog& log, RunTimings& run) {
   run.hardware.chip = log.device_name;
   if (!log.device_name.empty()) run.hardware.precision = log.precision;
   if (log.gpus) run.hardware.count = static_cast<std::int64_t>(*log.gpus);
-  // Expert parallelism lies inside data parallelism in Megatron: it is no axis beside it.
+  // Expert parallelism lies inside data parallelism in Megatron: it is not an axis of its own.
   const bool expert_inside = log.parallel.count("dp") > 0;
   for (const Axis axis : kAxes) {
     if (axis == Axis::ep && expert_inside) continue;
@@ -222,8 +221,8 @@ std::uint64_t size_of(const std::string& path) {
   return failed ? 0 : size;
 }
 
-// Each file is a log, or none is: nothing where one cannot be read as one. What is wrong with it as
-// a timing document is the better error then.
+// Either every file is a log or none is: nothing if one cannot be read as a log. What is wrong with
+// it as a timing document is the better error then.
 std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
                                     std::optional<ByteSource> opened, Notes& notes) {
   TrainingLog all;
@@ -306,13 +305,13 @@ RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
   if (!any_stall) {
     notes.add(NoteCode::no_rest_of_step,
               "the log does not say how long these steps are: what is neither compute nor "
-              "communication is taken as 0",
+              "communication is counted as 0",
               Place{.file = log.path});
   }
   if (!ascend) {
     notes.add(NoteCode::timers_as_run,
-              "forward-compute holds tensor-parallel communication, which no timer tells apart: it "
-              "is counted as compute",
+              "forward-compute includes tensor-parallel communication, which no timer separates: "
+              "it is counted as compute",
               Place{.file = log.path});
   }
   return builder.build(notes);

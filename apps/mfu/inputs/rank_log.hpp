@@ -1,4 +1,4 @@
-// A log that says something rank by rank, as a run that can be diagnosed, where it says enough.
+// A log with per-rank values, as a run that can be diagnosed if it says enough.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace mfu::app {
 
-// Scores of ranks among which nobody stands out: an answer, if not a diagnosis. An error to whoever
-// needs the times of the steps.
+// Scores of ranks of which none stands out: an answer, if not a diagnosis. An error to callers that
+// need the times of the steps.
 class HealthyScores : public Error {
  public:
   HealthyScores(ScoresSection scores, Place place)
@@ -33,7 +33,7 @@ class HealthyScores : public Error {
 // the job (model, batch, layout) goes into the run.
 [[nodiscard]] RunTimings run_of_log(const TrainingLog& log, Notes& notes);
 
-// read_inputs(); files that are no timing documents are read as logs.
+// read_inputs(); files that are not timing documents are read as logs.
 [[nodiscard]] ReadResult read_run_or_log(const std::vector<std::string>& paths, unsigned threads,
                                          Notes& notes);
 

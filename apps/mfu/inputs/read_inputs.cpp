@@ -11,7 +11,7 @@
 namespace mfu::app {
 
 void add_threads_option(CLI::App& command, std::string& text) {
-  command.add_option("--threads", text, "That read traces side by side (default: all cores)")
+  command.add_option("--threads", text, "Threads that read traces (default: all cores)")
       ->type_name("N");
 }
 
@@ -24,8 +24,8 @@ unsigned parse_threads(const std::string& text, Problems& problems) {
     Place place;
     place.what = "--threads";
     problems.add(Error(ErrorKind::usage,
-                       "'" + text.substr(0, 80) + "' is no number of threads from 1 to 1024", place,
-                       "write 4, or leave it out"));
+                       "'" + text.substr(0, 80) + "' is not a number of threads from 1 to 1024",
+                       place, "write 4, or leave it out"));
     return 0;
   }
   return threads;

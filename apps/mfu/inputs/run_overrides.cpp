@@ -23,14 +23,14 @@ struct OverrideOption {
 constexpr std::array kOverrideOptions{
     OverrideOption{"--model", &OverrideText::model, "NAME|FILE", "The model, if the file has none"},
     OverrideOption{"--seq-len", &OverrideText::seq_len, "N", "Tokens of one sequence"},
-    OverrideOption{"--batch", &OverrideText::batch, "N", "Sequences a step, of the whole job"},
+    OverrideOption{"--batch", &OverrideText::batch, "N", "Sequences per step, whole job"},
     OverrideOption{"--tokens-per-step", &OverrideText::tokens_per_step, "N",
-                   "Tokens a step, of the whole job"},
+                   "Tokens per step, whole job"},
     OverrideOption{"--gpus", &OverrideText::gpus, "N", "GPUs whose work and peak are counted"},
     OverrideOption{"--chip", &OverrideText::chip, "NAME", "h100-sxm, a100 ..."},
-    OverrideOption{"--peak", &OverrideText::peak, "FLOP/s", "Of one GPU, dense: 989.4T"},
+    OverrideOption{"--peak", &OverrideText::peak, "FLOP/s", "Per GPU, dense: 989.4T"},
     OverrideOption{"--precision", &OverrideText::precision, "NAME",
-                   "Of the chip's peak; a mix: bf16=0.7,fp8=0.3"},
+                   "Of the peak; a mix: bf16=0.7,fp8=0.3"},
     OverrideOption{"--clock", &OverrideText::clock, "RULE",
                    "datasheet, max, base, measured or MHz"},
     OverrideOption{"--chips", &OverrideText::chips, "FILE", "Your own chips: mfu.chips/1 JSON"},
@@ -47,34 +47,34 @@ std::string shown(const std::optional<double>& value) {
   return value ? fmt::format("{:.10g}", *value) : std::string();
 }
 
-// The work of a step hangs on these: where the run says otherwise one of the two is wrong, and it
-// is not for an option to settle that without a word.
+// The work of a step depends on these: if the run says otherwise, one of the two is wrong, and it
+// an option must not settle that silently.
 void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes) {
   const Workload& workload = run.workload;
   const auto tell = [&](std::string_view option, const std::optional<double>& given,
                         std::string_view what, const std::optional<double>& own) {
     if (!given || !own || *given == *own) return;
     notes.add(NoteCode::contradicts_run,
-              fmt::format("the run itself says {:.10g} {}, {} says {:.10g}: the option stands",
+              fmt::format("the run itself says {:.10g} {}, {} says {:.10g}: the option is used",
                           *own, what, option, *given),
               at(option));
   };
   const auto product = [](const std::optional<double>& a, const std::optional<double>& b) {
     return a && b ? std::optional(*a * *b) : std::nullopt;
   };
-  tell("--seq-len", overrides.seq_len, "tokens a sequence", workload.seq_len);
-  tell("--batch", overrides.global_batch, "sequences a step", workload.global_batch);
+  tell("--seq-len", overrides.seq_len, "tokens per sequence", workload.seq_len);
+  tell("--batch", overrides.global_batch, "sequences per step", workload.global_batch);
   const std::optional<double>& seq_len = overrides.seq_len ? overrides.seq_len : workload.seq_len;
   if (overrides.tokens_per_step) {
     const std::optional<double> own = workload.tokens_per_step
                                           ? workload.tokens_per_step
                                           : product(workload.global_batch, workload.seq_len);
-    tell("--tokens-per-step", overrides.tokens_per_step, "tokens a step", own);
+    tell("--tokens-per-step", overrides.tokens_per_step, "tokens per step", own);
     const std::optional<double> asked = product(overrides.global_batch, seq_len);
     if (asked && *asked != *overrides.tokens_per_step) {
       notes.add(NoteCode::options_contradict,
-                fmt::format("--batch makes {:.10g} tokens a step, --tokens-per-step says {:.10g}: "
-                            "the tokens stand",
+                fmt::format("--batch makes {:.10g} tokens per step, --tokens-per-step says "
+                            "{:.10g}: the tokens are used",
                             *asked, *overrides.tokens_per_step),
                 at("--tokens-per-step"));
     }
@@ -82,8 +82,8 @@ void contradict(const RunTimings& run, const Overrides& overrides, Notes& notes)
     const std::optional<double> asked = product(overrides.global_batch, seq_len);
     if (asked && workload.tokens_per_step && *asked != *workload.tokens_per_step) {
       notes.add(NoteCode::contradicts_run,
-                fmt::format("the run itself says {:.10g} tokens a step, --batch makes {:.10g}: the "
-                            "option stands",
+                fmt::format("the run itself says {:.10g} tokens per step, --batch makes {:.10g}: "
+                            "the option is used",
                             *workload.tokens_per_step, *asked),
                 at("--batch"));
     }
@@ -107,7 +107,7 @@ Overrides parse_overrides(const OverrideText& text, Problems& problems, Notes& n
   if (!text.model.empty() && std::filesystem::exists(text.model, ignored)) {
     overrides.model = std::filesystem::absolute(text.model, ignored).string();
   }
-  // A name that nobody knows would leave the run without its MFU, and the reason in a note.
+  // An unknown name would leave the run without an MFU, and the reason only in a note.
   problems.attempt([&] {
     if (text.model.empty()) return;
     Notes said_again;
@@ -127,8 +127,8 @@ Overrides parse_overrides(const OverrideText& text, Problems& problems, Notes& n
   count(text.gpus, "--gpus", gpus);
   if (gpus) {
     if (*gpus != std::floor(*gpus) || *gpus > 1 << 24) {
-      problems.add(Error(ErrorKind::usage, "'" + text.gpus + "' is no number of GPUs", at("--gpus"),
-                         "write a whole number"));
+      problems.add(Error(ErrorKind::usage, "'" + text.gpus + "' is not a number of GPUs",
+                         at("--gpus"), "write a whole number"));
     } else {
       overrides.gpus = static_cast<std::int64_t>(*gpus);
     }
@@ -163,7 +163,7 @@ void override_run(RunTimings& run, const Overrides& overrides, Notes& notes) {
                        const std::string& after) {
     if (before.empty() || before == after) return;
     notes.add(NoteCode::overridden,
-              fmt::format("{} replaces the file's \"{}\" by \"{}\"", option, before, after),
+              fmt::format("{} replaces the file's \"{}\" with \"{}\"", option, before, after),
               at(option));
   };
   const auto words = [&](const std::string& value, std::string_view option, std::string& target) {
@@ -182,7 +182,7 @@ void override_run(RunTimings& run, const Overrides& overrides, Notes& notes) {
                        overrides.seq_len || overrides.global_batch || overrides.tokens_per_step;
   if (recount && workload.flops_per_step) {
     notes.add(NoteCode::overridden,
-              "the file's flops_per_step is left aside: the work is counted from the options",
+              "the file's flops_per_step is not used: the work is counted from the options",
               at("--model"));
     workload.flops_per_step.reset();
   }

@@ -39,7 +39,7 @@ const Json& part(const Json& object, const char* key) {
   return at != object.end() && at->is_object() ? *at : kNone;
 }
 
-// What a hand or another program put there must not become a verdict.
+// Values edited by hand or written by another program must not become a verdict.
 void refuse_nonsense(const Json& object, const char* key, double most, const std::string& path,
                      const char* named) {
   const Value value = number_at(object, key);
@@ -48,7 +48,7 @@ void refuse_nonsense(const Json& object, const char* key, double most, const std
   place.file = path;
   place.what = named;
   throw Error(ErrorKind::format,
-              fmt::format("{:.4g} cannot be: the report is not as mfu wrote it", *value),
+              fmt::format("{:.4g} is impossible: the report is not as mfu wrote it", *value),
               std::move(place), "save one with mfu log FILE --json > old.json");
 }
 
@@ -216,16 +216,16 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
   const Json report = Json::parse(text, nullptr, false);
   const bool named = looks_like_report(std::string_view(text).substr(0, 4096));
   if (report.is_discarded() && named) {
-    throw Error(ErrorKind::format, "is a report of mfu that is cut off or broken", place,
+    throw Error(ErrorKind::format, "is an mfu report that is cut off or broken", place,
                 "save it again: mfu log FILE --json > old.json");
   }
   if (!report.is_object() || text_at(report, "schema").rfind("mfu.report/", 0) != 0) {
-    throw Error(ErrorKind::format, "is no report of mfu", place,
+    throw Error(ErrorKind::format, "is not an mfu report", place,
                 "save one with mfu log FILE --json > old.json");
   }
   if (text_at(report, "schema") != kReportSchema) {
     throw Error(ErrorKind::unsupported,
-                "is a report of another version: " + text_at(report, "schema").substr(0, 40),
+                "is a report from another version: " + text_at(report, "schema").substr(0, 40),
                 place);
   }
   if (report.contains("error")) {
@@ -238,8 +238,8 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
                         saved.command == "calc" || saved.command == "whatif";
   if (measures) {
     if (text_at(part(report, "setup"), "fingerprint").empty()) {
-      throw Error(ErrorKind::format, "is no whole report: it does not say what was measured", place,
-                  "save one with mfu log FILE --json > old.json");
+      throw Error(ErrorKind::format, "is not a complete report: it does not say what was measured",
+                  place, "save one with mfu log FILE --json > old.json");
     }
     refuse_nonsense(report, path);
   }
@@ -258,7 +258,7 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
     throw Error(
         ErrorKind::usage,
         fmt::format(
-            "is a report of mfu {}, which measures nothing: no baseline, nothing to compare",
+            "is a report from mfu {}, which measures nothing: no baseline, nothing to compare",
             saved.command.empty() ? "(no command)" : saved.command.substr(0, 40)),
         place, "save one of diagnose, log or calc with --json");
   }

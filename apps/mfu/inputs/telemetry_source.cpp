@@ -9,7 +9,7 @@
 namespace mfu::app {
 
 void add_telemetry_option(CLI::App& command, std::vector<std::string>& texts) {
-  command.add_option("--telemetry", texts, "Of nvidia-smi, DCGM, kernel logs; NODE=FILE")
+  command.add_option("--telemetry", texts, "From nvidia-smi, DCGM, kernel logs; NODE=FILE")
       ->type_name("FILE");
 }
 
@@ -45,10 +45,10 @@ std::vector<TelemetryFile> parse_telemetry(const std::vector<std::string>& texts
   }
   if (!texts.empty() && pipes > 1) {
     problems.add(Error(ErrorKind::usage, "standard input is named twice", at("--telemetry"),
-                       "- can be read once"));
+                       "- can be read only once"));
   }
   if (runs.empty() && texts.size() > 1) {
-    problems.add(Error(ErrorKind::usage, "all files were taken for telemetry", at("--telemetry"),
+    problems.add(Error(ErrorKind::usage, "all files were taken as telemetry", at("--telemetry"),
                        "name the run first: mfu diagnose run.json --telemetry a.csv b.csv"));
   }
   return files;
@@ -70,7 +70,7 @@ std::string add_telemetry(RunTimings& run, std::vector<TelemetryFile> files, Not
 
 namespace {
 
-// The peak of another chip makes every figure of the report wrong, and says so nowhere.
+// The peak of the wrong chip would silently make every figure of the report wrong.
 void warn_of_other_chip(const std::string& chip, const std::string& device,
                         std::span<const Chip> chips, Notes& notes) {
   try {
@@ -88,7 +88,7 @@ void warn_of_other_chip(const std::string& chip, const std::string& device,
   }
   notes.add(NoteCode::chip_contradicts_telemetry,
             "the run states the chip '" + chip + "' and the telemetry shows '" + device +
-                "': peak and MFU are those of the run's",
+                "': peak and MFU are for the run's chip",
             at("--telemetry"));
 }
 

@@ -17,22 +17,23 @@
 namespace mfu::app {
 
 void add_against_options(CLI::App& command, AgainstText& text) {
-  command.add_option("--against", text.against, "history: hold it against what is usual")
+  command.add_option("--against", text.against, "history: compare it with what is usual")
       ->type_name("WHAT");
-  command.add_option("--db", text.db, "That history: of mfu history add")->type_name("FILE");
+  command.add_option("--db", text.db, "The history file, of mfu history add")->type_name("FILE");
   command.add_option("--job", text.job, "Its name in the history")->type_name("NAME");
 }
 
 bool parse_against(const AgainstText& text, Problems& problems) {
   if (text.against.empty()) {
     if (!text.db.empty() || !text.job.empty()) {
-      problems.add(Error(ErrorKind::usage, "a history, and nothing to do with it",
+      problems.add(Error(ErrorKind::usage, "a history, but nothing to do with it",
                          at(text.db.empty() ? "--job" : "--db"), "--against history"));
     }
     return false;
   }
   if (text.against != "history") {
-    problems.add(Error(ErrorKind::usage, "'" + text.against.substr(0, 80) + "' is no such thing",
+    problems.add(Error(ErrorKind::usage,
+                       "'" + text.against.substr(0, 80) + "' is not something to compare with",
                        at("--against"), "--against history --db FILE"));
   }
   if (text.db.empty()) {
@@ -48,14 +49,14 @@ void note_without_baseline(const std::string& job, bool any_of_job,
                            const std::vector<std::string>& jobs, const std::string& path,
                            Notes& notes) {
   std::string said = any_of_job ? "too few records of '" + job.substr(0, 80) +
-                                      "' were measured alike and at one level"
+                                      "' were measured the same way, at one level"
                                 : "there are no records of '" + job.substr(0, 80) + "'";
   if (!any_of_job && !jobs.empty()) {
     const std::vector<std::string_view> names(jobs.begin(), jobs.end());
     const std::string hint = name_hint(job, names);
     if (!hint.empty()) said += " (" + hint + ")";
   }
-  notes.add(NoteCode::history_no_baseline, said + ": the gate has nothing to fail by",
+  notes.add(NoteCode::history_no_baseline, said + ": the gate has nothing to compare with",
             Place{.file = path});
 }
 
@@ -82,7 +83,7 @@ void hold_against_history(const AgainstText& text, const Side& side, bool gated,
   if (others > 0) {
     notes.add(NoteCode::history_not_alike,
               "records of the job under another convention, peak, command, number of GPUs or "
-              "tokens a step are left out",
+              "tokens per step are left out",
               Place{.file = text.db}, static_cast<std::int64_t>(others));
   }
   std::vector<HistorySeries> series = group_history(entries, now.job);

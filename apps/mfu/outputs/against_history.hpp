@@ -21,8 +21,8 @@ void add_against_options(CLI::App& command, AgainstText& text);
 [[nodiscard]] bool parse_against(const AgainstText& text, Problems& problems);
 
 // Reads the history and fills report.history. Records of another command or another number of GPUs
-// are left out. Too few records are no error: the section says so, and where a gate hangs on them a
-// note, which --strict refuses.
+// are left out. Too few records are not an error: the section says so, and where a gate depends on
+// them a note, which --strict refuses.
 void hold_against_history(const AgainstText& text, const Side& side, bool gated, Report& report,
                           Notes& notes);
 

@@ -32,13 +32,13 @@ Baseline read_baseline(const std::string& path, InputInfo& info) {
   Place place;
   place.file = path;
   if (saved.command != "log" && saved.command != "calc") {
-    throw Error(
-        ErrorKind::format,
-        "is a report of mfu " + saved.command.substr(0, 40) + ", which is no baseline of a log",
-        place, "save one with mfu log FILE --json > old.json");
+    throw Error(ErrorKind::format,
+                "is a report from mfu " + saved.command.substr(0, 40) +
+                    ", which is not a baseline for a log",
+                place, "save one with mfu log FILE --json > old.json");
   }
   if (side.status == "impossible") {
-    throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is no baseline", place);
+    throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is not a baseline", place);
   }
   Baseline baseline;
   baseline.path = path;
@@ -85,8 +85,8 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
                        format_seconds(*now.p50_seconds));
   } else {
     throw Error(ErrorKind::insufficient,
-                "nothing that both have can be compared: no MFU, and not the same tokens a step on "
-                "the same GPUs",
+                "nothing that both have can be compared: no MFU, and not the same tokens per step "
+                "on the same GPUs",
                 place, now.calc.mfu_missing);
   }
   // As a share of the speed: MFU down by 3 % of what it was.
@@ -94,8 +94,8 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   const std::optional<Interval> own = relative_interval(now);
   const bool sure_of_before = before.relative_ci.has_value() || before.command == "calc";
   Gate gate{"max-regression", limit_text, worse, "", true};
-  text += fmt::format(": {} {}", format_percent(std::fabs(worse), 2),
-                      worse >= 0 ? "slower" : "quicker");
+  text +=
+      fmt::format(": {} {}", format_percent(std::fabs(worse), 2), worse >= 0 ? "slower" : "faster");
   if (!own || !sure_of_before) {
     text += "; too few steps to tell it from noise";
     gate.value_text = text;
@@ -112,7 +112,7 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   }
   const bool certain = low > 0;
   if (worse > limit && !certain) {
-    text += "; beyond the limit, but not told from noise";
+    text += "; beyond the limit, but not distinguishable from noise";
   } else if (worse > 0 && worse <= limit && certain) {
     text += "; within the limit";
   }

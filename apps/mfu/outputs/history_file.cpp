@@ -29,8 +29,8 @@ constexpr std::string_view kHistorySchema = "mfu.history/1";
 [[noreturn]] void refuse(const std::string& path, std::string what, int error) {
   Place place;
   place.file = path;
-  const char* hint = error == ENOENT   ? "the folder is not there: make it first"
-                     : error == EACCES ? "the file or its folder may not be written to"
+  const char* hint = error == ENOENT   ? "the folder does not exist: create it first"
+                     : error == EACCES ? "the file or its folder is not writable"
                      : error == EROFS  ? "the file system is read-only"
                      : error == EISDIR ? "name a file in it: history.jsonl"
                      : error == ENOSPC ? "nothing was added"
@@ -38,8 +38,8 @@ constexpr std::string_view kHistorySchema = "mfu.history/1";
   throw Error(ErrorKind::io, std::move(what) + ": " + std::strerror(error), place, hint);
 }
 
-// An append takes a millisecond: who holds the lock for longer than this hangs, and a CI job that
-// waits for it would hang, too.
+// An append takes a millisecond: a process that holds the lock longer hangs, and a CI job that
+// waits for it would hang as well.
 constexpr std::chrono::seconds kLongestWait{10};
 
 // 0, or errno: EWOULDBLOCK where another process still holds the lock at the end of the wait.
@@ -63,11 +63,11 @@ class Locked {
  public:
   explicit Locked(const std::string& path) : path_(path) {
     descriptor_ = open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) refuse(path, "cannot be added to", errno);
+    if (descriptor_ < 0) refuse(path, "cannot be appended to", errno);
     struct stat status {};
     if (fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode)) {
       close(descriptor_);
-      throw Error(ErrorKind::io, "is no file that can be added to", Place{.file = path});
+      throw Error(ErrorKind::io, "is not a file that can be appended to", Place{.file = path});
     }
     const int error = locked_within(descriptor_, kLongestWait);
     if (error == 0) return;
@@ -86,13 +86,13 @@ class Locked {
 
   void append(std::string text) const {
     const off_t size = lseek(descriptor_, 0, SEEK_END);
-    if (size < 0) refuse(path_, "cannot be added to", errno);
+    if (size < 0) refuse(path_, "cannot be appended to", errno);
     if (size > 0) refuse_if_foreign();
     char last = '\n';
     if (size > 0 && pread(descriptor_, &last, 1, size - 1) != 1) {
       refuse(path_, "cannot be read", errno);
     }
-    // Somebody was cut off here: their line stays, ours is another.
+    // An earlier writer was cut off here: its line stays, ours starts on a new one.
     if (last != '\n') text.insert(text.begin(), '\n');
     ssize_t written = 0;
     do {
@@ -100,14 +100,14 @@ class Locked {
     } while (written < 0 && errno == EINTR);
     if (written == static_cast<ssize_t>(text.size())) return;
     const int error = written < 0 ? errno : ENOSPC;
-    // Half a record is worse than none. Nobody else can have written since: the lock is ours.
-    if (written > 0 && ftruncate(descriptor_, size) != 0) refuse(path_, "is left cut off", errno);
-    refuse(path_, "cannot be added to", error);
+    // Half a record is worse than none. We hold the lock, so nobody else can have written since.
+    if (written > 0 && ftruncate(descriptor_, size) != 0) refuse(path_, "was left cut off", errno);
+    refuse(path_, "cannot be appended to", error);
   }
 
  private:
-  // What is added behind gzip data cannot be read again, and a report or a script that is named by
-  // mistake is no place for a record.
+  // Data appended to gzip cannot be read again, and a report or a script that is named by
+  // mistake is not the place for a record.
   void refuse_if_foreign() const {
     constexpr std::size_t kHead = 65536;
     std::string head(kHead, '\0');
@@ -117,7 +117,7 @@ class Locked {
     Place place;
     place.file = path_;
     if (head.starts_with("\x1F\x8B")) {
-      throw Error(ErrorKind::io, "is gzip: nothing can be added behind it", place,
+      throw Error(ErrorKind::io, "is gzip: nothing can be appended to it", place,
                   "unpack it first: gzip -d FILE");
     }
     constexpr std::string_view kStart = "{\"schema\":\"mfu.history/";
@@ -127,8 +127,8 @@ class Locked {
         head.find("\"schema\": \"mfu.history/") != std::string::npos) {
       return;
     }
-    throw Error(ErrorKind::format, "is no history: nothing was added", place,
-                "name another file: --db history.jsonl is made where there is none");
+    throw Error(ErrorKind::format, "is not a history: nothing was added", place,
+                "name another file: --db history.jsonl is created if it does not exist");
   }
 
   std::string path_;
@@ -175,7 +175,7 @@ std::string words_at(const OrderedJson& object, const char* key) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-// Nothing, or a value that there can be: what a hand or another program put there must not become
+// Nothing, or a possible value: one edited by hand or written by another program must not become
 // what is usual.
 bool can_be(const OrderedJson& object, const char* key, double most) {
   const auto at = object.find(key);
@@ -243,7 +243,8 @@ HistoryEntry entry_of(const Side& side, std::string_view command, const std::str
   entry.step_seconds = side.step_seconds;
   entry.relative_ci = side.relative_ci;
   if (side.measure == Measure::log && !side.factors.empty()) {
-    // Of a log the usual step, as its headline has it: a slow step more is no other run.
+    // Of a log the usual step, as its headline has it: one slow step more does not make another
+    // run.
     entry.mfu = side.factors.front().value;
     entry.step_seconds = side.usual_step_seconds;
     entry.relative_ci = side.factors.front().relative_ci;
@@ -291,17 +292,17 @@ std::vector<HistoryEntry> read_history(const std::string& path, InputInfo& info,
     const OrderedJson object = OrderedJson::parse(line, nullptr, false);
     const std::string schema = object.is_object() ? words_at(object, "schema") : std::string();
     if (schema == kHistorySchema && !is_record(object)) {
-      notes.add(NoteCode::history_values, "a record with values that cannot be is left out", place);
+      notes.add(NoteCode::history_values, "a record with impossible values is left out", place);
     } else if (schema == kHistorySchema) {
       entries.push_back(entry_from(object));
       entries.back().line = number;
     } else if (schema.starts_with("mfu.history/")) {
       notes.add(NoteCode::history_version,
-                "a record of another version is left out: " + schema.substr(0, 40), place);
+                "a record from another version is left out: " + schema.substr(0, 40), place);
     } else if (newline == std::string::npos) {
       notes.add(NoteCode::history_cut_off, "the last record is cut off: it is left out", place);
     } else {
-      notes.add(NoteCode::history_line, "a line that is no record is left out", place);
+      notes.add(NoteCode::history_line, "a line that is not a record is left out", place);
     }
   }
   return entries;

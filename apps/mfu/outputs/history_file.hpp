@@ -24,8 +24,8 @@ namespace mfu::app {
 // Throws Error{io}: no such folder, not allowed, no room (then nothing of it is left).
 void append_history(const std::string& path, const std::vector<HistoryEntry>& entries);
 
-// Records in the order of the file. What is no record is left out and noted: "history-cut-off" (the
-// last line), "history-line" (any other), "history-version". Throws Error{io}.
+// Records in the order of the file. What is not a record is left out and noted: "history-cut-off"
+// (the last line), "history-line" (any other), "history-version". Throws Error{io}.
 [[nodiscard]] std::vector<HistoryEntry> read_history(const std::string& path, InputInfo& info,
                                                      Notes& notes);
 

@@ -21,7 +21,7 @@ std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, cons
   return summary.median_cost * *mfu;
 }
 
-// What was broken off before it had anything to answer is no error to talk about.
+// An interrupt before there was anything to answer is not an error to report.
 template <typename Work>
 auto quiet_if(bool interrupted, const Work& work) {
   try {

@@ -40,7 +40,7 @@ void say_error(const Error& error) {
   if (!error.hint().empty()) say("  hint: " + error.hint());
 }
 
-// An ignored key may be a misspelt one: it is told even when nobody asked for talk.
+// An ignored key may be misspelt: it is reported even without -v.
 void say_notes(const std::vector<Note>& notes, bool verbose) {
   for (const Note& note : notes) {
     if (note.severity == Severity::info && !verbose && note.code != NoteCode::unknown_keys)

@@ -14,7 +14,7 @@ Gate judge_regression(const Comparison& comparison, double limit, const std::str
   Gate gate{"max-regression", limit_text, found.slowdown, "", !found.failed()};
   std::string& text = gate.value_text;
   text = fmt::format("{} {}", format_percent(std::fabs(found.slowdown), 2),
-                     found.slowdown >= 0 ? "slower" : "quicker");
+                     found.slowdown >= 0 ? "slower" : "faster");
   if (!found.interval) {
     text += "; no spread to tell it from noise";
     return gate;
@@ -25,7 +25,7 @@ Gate judge_regression(const Comparison& comparison, double limit, const std::str
                       slower ? 100 * found.interval->lo : 0.0 - 100 * found.interval->hi,
                       slower ? 100 * found.interval->hi : 0.0 - 100 * found.interval->lo);
   if (found.beyond_limit && !found.certain) {
-    text += "; beyond the limit, but not told from noise";
+    text += "; beyond the limit, but not distinguishable from noise";
   } else if (!found.beyond_limit && found.slowdown > 0 && found.certain) {
     text += "; within the limit";
   }

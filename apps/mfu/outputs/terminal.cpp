@@ -26,7 +26,7 @@ extern "C" void on_interrupt(int /*signal*/) { _exit(130); }
 
 volatile std::sig_atomic_t interrupts = 0;
 
-// Only what is safe in a handler. A read that waits goes on, and finds the end.
+// Only what is safe in a handler. A blocked read continues and finds the end.
 extern "C" void on_interrupt_of_pipe(int /*signal*/) {
   interrupts = interrupts + 1;
   if (interrupts > 2) _exit(130);
@@ -237,7 +237,7 @@ ProgressLine::ProgressLine(std::string what) : what_(std::move(what)) {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error&) {
-    return;  // no thread to be had: the work goes on without the line
+    return;  // no thread available: the work continues without the line
   }
 }
 
@@ -278,7 +278,7 @@ void ProgressLine::run() {
 }
 
 void say(std::string_view line) {
-  // Names of files and words out of them are part of what is said.
+  // The text includes file names and words from files.
   std::string text = render::printable(line);
   text += '\n';
   std::string_view rest = text;

@@ -106,7 +106,7 @@ class ProgressLine {
 // The value of an environment variable; empty where it is not set.
 [[nodiscard]] std::string environment(const char* name);
 
-// One line on standard error. What cannot be said there is lost: there is nowhere to say so.
+// One line on standard error. A failed write is lost: there is nowhere to report it.
 void say(std::string_view line);
 
 }  // namespace mfu::app

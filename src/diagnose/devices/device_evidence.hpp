@@ -1,4 +1,4 @@
-// What telemetry says for or against some devices being what is slow.
+// What telemetry says for or against these devices being the cause.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace mfu::diagnosis {
 
 struct WeighedDevices {
   std::vector<HealthFact> facts;
-  Cause cause = Cause::none;  // what they show to be wrong; none: nothing
+  Cause cause = Cause::none;  // the fault they show; none: nothing
   // What they call themselves where that is another chip than the peers are; empty: the same, or
   // not known.
   std::string other_chip;
-  bool clock_compared = false;  // with peers that are not slow
+  bool clock_compared = false;  // shared with peers that are not slow
 };
 
 // `own`: the devices of a finding; `peers`: those that they are held against, none of them slow;

@@ -50,7 +50,7 @@ inline constexpr double kThrottled = 0.1;        // of the load, from which a re
 // the cause that it shows. Does nothing where nothing is measured.
 void add_health_evidence(RuleContext& context);
 
-// What telemetry shows to be wrong with the devices of these ranks (indices), whose compute is
+// The fault that telemetry shows on the devices of these ranks (indices), whose compute is
 // `slowdown` times that of their peers; none: nothing, or nothing is measured.
 struct DeviceEvidence {
   Cause cause = Cause::none;
@@ -59,7 +59,7 @@ struct DeviceEvidence {
 [[nodiscard]] DeviceEvidence evidence_on(const RuleContext& context,
                                          std::span<const std::size_t> ranks, double slowdown);
 
-// Everything else that telemetry says. `found`: their culprits are spoken of already.
+// Everything else that telemetry says. `found`: their culprits are already covered.
 [[nodiscard]] Health survey(const Job& job, const Setup& setup, std::span<const Finding> found);
 
 }  // namespace mfu::diagnosis

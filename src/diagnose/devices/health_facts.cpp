@@ -1,4 +1,4 @@
-// Evidence: what telemetry says for or against the devices of a finding being what is slow.
+// Evidence: what telemetry says for or against the devices of a finding being the cause.
 #include <algorithm>
 #include <set>
 
@@ -67,7 +67,7 @@ DeviceEvidence evidence_on(const RuleContext& context, std::span<const std::size
     (here ? own : peers).push_back(health_of_rank(run, r));
     if (here) seen += is_measured(own.back());
   }
-  // A few devices of many say nothing of the others.
+  // A few devices of many say nothing about the others.
   if (2 * seen < ranks.size()) return {};
   const WeighedDevices weighed =
       weigh_devices(context.setup, std::move(own), std::move(peers), slowdown);
@@ -111,7 +111,7 @@ void add_health_evidence(RuleContext& context) {
     if (!weighed.other_chip.empty()) {
       finding.facts.push_back({FactKind::other_chip, 0, 0, 0, 0, weighed.other_chip});
     }
-    // The rules on all GPUs set their own cause: it hangs on the course of the clocks.
+    // The rules on all GPUs set their own cause: it depends on the course of the clocks.
     if (!whole) finding.cause = weighed.cause;
   }
 }

@@ -1,4 +1,4 @@
-// What telemetry says beside the findings: odd devices that are not slow, and steps of two kinds.
+// What telemetry says besides the findings: odd devices that are not slow, and steps of two kinds.
 #include <algorithm>
 #include <cmath>
 
@@ -226,7 +226,7 @@ Health survey(const Job& job, const Setup& setup, std::span<const Finding> found
         std::find_if(run.ranks.begin(), run.ranks.end(), [&](const auto& info) {
           return info.rank == rank.rank;
         })->node;
-    // What is material is told with its finding.
+    // What is material is reported with its finding.
     const bool told = std::any_of(found.begin(), found.end(), [&](const Finding& finding) {
       const Culprits& named = finding.culprits;
       return finding.material && !finding.health.empty() &&

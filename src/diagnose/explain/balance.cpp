@@ -90,7 +90,7 @@ bool stretched_alike(const Job& job, const std::vector<bool>& heavy, Finding& fi
   return std::fabs(forward / backward - 1.0) < 0.15;
 }
 
-// Are the heavy stages exactly one node, or one rank, that holds nothing else? The facts of the
+// Do the heavy stages fill exactly one node, or one rank, and nothing else? The facts of the
 // finding then say so.
 bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages, Finding& finding) {
   std::vector<std::size_t> ranks;
@@ -147,7 +147,7 @@ void describe_two_speeds(const Job& job, const TwoSpeeds& speeds, Candidate& can
   if (!speeds.devices_compared) {
     candidate.alike = {Family::imbalance, Family::straggler};
     finding.locality = Locality::rank;
-    // Evening saves a part of what putting the devices right would save: that counts as well.
+    // Balancing saves part of what fixing the devices would save: that counts as well.
     candidate.materiality *=
         1.0 - static_cast<double>(speeds.slow.size()) / static_cast<double>(job.ranks());
   }
@@ -243,7 +243,7 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
   }
 }
 
-// Stages can get heavier, too: the course of the heavy ones, where they did so from some step on.
+// Stages can also get heavier: the course of the heavy ones, if they did so from some step on.
 std::optional<Course> onset_of_stages(RuleContext& context, const std::vector<bool>& heavy,
                                       const Scenario& base) {
   const Job& job = context.job();
@@ -261,7 +261,7 @@ std::optional<Course> onset_of_stages(RuleContext& context, const std::vector<bo
   return course;
 }
 
-// All stages even in each step, the ranks of a stage as they are to each other.
+// All stages balanced in each step; the ratios between the ranks of a stage are kept.
 RowEdit even_stages_by_step(const Job& job) {
   return [&job](std::size_t, std::span<double> row) {
     const std::vector<double> means = stage_means(job, row);
@@ -327,7 +327,7 @@ void take_bad_device(const RuleContext& context, const HeavyStages& stages,
                     {}}};
 }
 
-// A stage that is one node: slow hardware there can cost much where evening the stages would save
+// A stage that is one node: slow hardware there can cost much while balancing the stages would save
 // little, since the pipeline hides part of a heavy first stage. Found before the size of the
 // imbalance is looked at, or it would pass for healthy.
 bool find_confounded_stage(RuleContext& context, std::span<const double> levels) {
@@ -364,24 +364,24 @@ void find_imbalance(RuleContext& context) {
   Finding& finding = candidate.finding;
   finding.family = Family::imbalance;
 
-  double evened_stages = 0.0;
+  double balanced_stages = 0.0;
   Scenario inside = base;
   inside.compute.push_back(even_inside_stages(job));
   inside.spread.assign(job.steps(), 0.0);
-  const double evened_inside = mean_difference(before, context.model.steps_under(inside));
+  const double balanced_inside = mean_difference(before, context.model.steps_under(inside));
   std::optional<Course> since;
   if (job.stages() > 1) {
     since = onset_of_stages(context, heavy_stages(stage_level).heavy, base);
     Scenario stages = base;
     stages.compute.push_back(since ? even_stages_by_step(job)
                                    : even_stages(job, stage_level, mean(levels)));
-    evened_stages = mean_difference(before, context.model.steps_under(stages));
+    balanced_stages = mean_difference(before, context.model.steps_under(stages));
   }
 
-  if (job.stages() > 1 && evened_stages >= evened_inside) {
+  if (job.stages() > 1 && balanced_stages >= balanced_inside) {
     describe_stages(context, heavy_stages(stage_level), stage_level, candidate);
     if (since) date_uneven(context, {*since, 0.0}, candidate);
-    finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});
+    finding.facts.push_back({FactKind::within_stage, balanced_inside, balanced_stages, 0, 0, {}});
   } else {
     finding.locality = Locality::all;
     // What remains when the ranks' means over time stand in for every step is persistent.
@@ -392,12 +392,12 @@ void find_imbalance(RuleContext& context) {
     }
     const double persistent = standing - context.model.form().slowest(stage_row);
     const Excess* passing = passing_excess(context);
-    bool moves = evened_inside - persistent > persistent;
-    // What few steps add to a rank's mean does not stay: evening the means would not save it.
+    bool moves = balanced_inside - persistent > persistent;
+    // What few steps add to a rank's mean does not persist: balancing the means would not save it.
     Scenario moved = base;
     moved.compute.push_back(even_ranks(levels));
     const std::vector<double> saved_once = difference(before, context.model.steps_under(moved));
-    moves = (moves || mean(saved_once) < 0.5 * evened_inside) && passing == nullptr;
+    moves = (moves || mean(saved_once) < 0.5 * balanced_inside) && passing == nullptr;
     if (moves && take_once(context, base, candidate)) {
       context.found.push_back(std::move(candidate));
       return;
@@ -424,7 +424,7 @@ void find_imbalance(RuleContext& context) {
       }
     }
     if (job.stages() > 1) {
-      finding.facts.push_back({FactKind::within_stage, evened_inside, evened_stages, 0, 0, {}});
+      finding.facts.push_back({FactKind::within_stage, balanced_inside, balanced_stages, 0, 0, {}});
     }
   }
   if (mean(base.spread) > kLeastShare * context.mean_step()) {

@@ -26,8 +26,8 @@ struct Candidate {
   std::function<void(Scenario&)> mend;  // that, for places that can hide behind each other
   double materiality = 0.05;            // share of the step from which it counts
   std::vector<bool> on;                 // steps in which it acts, for the strata of the bootstrap
-  // Families that look alike in these data, this one's among them: a logical place that is exactly
-  // one physical place, transfer of groups that nobody told apart. Empty where it can be told.
+  // Families that these data cannot distinguish, including this one's: a logical place that is
+  // exactly one physical place, transfer of unidentified groups. Empty where there is no doubt.
   std::vector<Family> alike;
   // Puts it right in a scenario, where that cannot be done by taking `loss` off the step: fixes of
   // the compute itself, which later fixes build upon. See fix_chain.hpp.
@@ -50,7 +50,7 @@ struct LogicalPlace {
   Excess excess = {};
 };
 
-// Ranks of two speeds, with too many slow ones to be called outliers, and what they are.
+// Ranks of two speeds, with too many slow ones to be called outliers.
 struct TwoSpeeds {
   std::vector<std::size_t> slow;  // indices
   double slow_s = 0.0;            // compute a step
@@ -72,7 +72,7 @@ struct RuleContext {
   Scenario local_fixed;
   std::vector<Candidate> found;
   std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
-  std::optional<TwoSpeeds> two_speeds;      // uneven work or uneven devices: nothing tells which
+  std::optional<TwoSpeeds> two_speeds;      // uneven work or uneven devices: not known which
   std::vector<bool> uneven;                 // [rank] of those two; empty: neither
   double spread_sigma = 0.0;                // log spread of a microbatch, where one was replayed
 

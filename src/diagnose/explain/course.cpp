@@ -59,7 +59,7 @@ bool is_onset(std::span<const double> y, const Split& split) {
     if (i < split.at) high_before += y[i] >= middle;
     if (i >= split.at) high_after += y[i] > middle;
   }
-  // What came and went before is no onset at its last coming.
+  // What came and went before has no onset the last time.
   const double most_before = std::max(1.0, 0.05 * static_cast<double>(split.at));
   return static_cast<double>(high_before) <= most_before &&
          static_cast<double>(high_after) >= 0.8 * static_cast<double>(y.size() - split.at);

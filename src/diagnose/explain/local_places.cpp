@@ -37,7 +37,7 @@ void add_forward_backward(const Job& job, const Suspects& suspects, Finding& fin
                            {}});
 }
 
-// Applies a fix to what is left after the fixes so far; returns what that saves in each step.
+// Applies a fix on top of the earlier fixes; returns what it saves in each step.
 std::vector<double> saved_by(RuleContext& context, const std::function<void(Scenario&)>& fix) {
   const std::vector<double> before = context.model.steps_under(context.local_fixed);
   fix(context.local_fixed);
@@ -80,7 +80,7 @@ DeviceEvidence devices_of(const RuleContext& context, const Suspects& suspects,
 }
 
 // Too many slow ranks for outliers. Whole nodes, or devices that are seen to be bad, are places;
-// where nobody looked at the devices it stays open, and the rules on uneven work are told.
+// where the devices were not checked it stays open, and the rules on uneven work are informed.
 std::optional<Suspects> take_slow_side(RuleContext& context, const Column& excess) {
   auto side = find_slow_side(context.job(), excess, context.step_ids);
   if (!side) return std::nullopt;
@@ -267,7 +267,7 @@ void find_local_stall(RuleContext& context) {
       describe_effect(context, *suspects, FactKind::stall_excess, context.local_fixed, false);
   candidate.finding.cause = Cause::none;
   if (attribution.waits_in_stall) {
-    // Those who wait for the one that stopped stand still with it.
+    // Ranks that wait for the one that stopped are idle with it.
     candidate.alike = {Family::straggler, Family::stall};
     candidate.finding.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
   }

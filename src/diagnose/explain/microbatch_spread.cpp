@@ -14,9 +14,9 @@ constexpr double kSpreadSigma = 0.05;  // log spread of a microbatch, from which
 constexpr double kLockstepSigma = 0.12;
 constexpr std::size_t kManyPlaces = 8;
 constexpr int kReplays = 64;
-constexpr std::size_t kMostPipelines = 16;  // replayed side by side
+constexpr std::size_t kMostPipelines = 16;  // replayed in parallel
 
-// How far the compute of one microbatch strays (log): that of a place in a step, beyond its own
+// How far the compute of one microbatch varies (log): that of a place in a step, beyond its own
 // usual and beyond the other places' in that step, is the mean of `count` microbatches, and one of
 // them strays sqrt(count) times as far. `place_of`: rank -> place.
 template <class PlaceOf>
@@ -67,8 +67,8 @@ void book_spread(RuleContext& context, double sigma, Room where, Seconds seconds
     measured.transfer[s] -= from_transfer;
     rest -= from_transfer;
     measured.common_stall[s] -= std::clamp(rest, 0.0, measured.common_stall[s]);
-    // One step's stretch is twice the usual as easily as nothing, and where bubbles are recorded as
-    // stalls all ranks seem to stop together for as long.
+    // One step's stretch can as easily be twice the usual as nothing, and where bubbles are
+    // recorded as stalls all ranks seem to stop together for as long.
     if (context.model.attribution().bubbles_in_stall) {
       const double more = std::min(seconds(s), measured.common_stall[s]);
       measured.spread[s] += more;

@@ -66,7 +66,8 @@ double expected_largest(std::size_t n) {
 }
 
 // Every rank strays a little, independently, and the job waits for the slowest of many: the more
-// ranks, the more it costs, and nobody is to blame. It has a price and is no fault: never material.
+// ranks, the more it costs, and nobody is to blame. It has a price but is not a fault: never
+// material.
 void describe_jitter(RuleContext& context, const Scenario& base, const Lengths& lengths,
                      Candidate& candidate) {
   const Job& job = context.job();

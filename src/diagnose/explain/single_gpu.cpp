@@ -219,7 +219,7 @@ void find_low_efficiency(RuleContext& context) {
     context.found.push_back(std::move(candidate));
   };
   // Kernels are judged at the clock that they ran at, where it is known: a clock that is held down
-  // is no fault of theirs. It counts by itself only where the whole falls short.
+  // is not their fault. It counts by itself only where the whole falls short.
   const auto clocks = clock_factor(job.run(), setup);
   const double kernels = efficiency / clocks.value_or(1.0);
   if (kernels < target) book(Cause::kernels, kernels, clocks.has_value(), kernels / target);

@@ -59,7 +59,7 @@ std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t ste
       effect.push_back(total.value() / static_cast<double>(steps));
     }
     const auto largest = std::max_element(effect.begin(), effect.end());
-    // It must stand alone: the next one has under half of its excess, or they are all uneven.
+    // It must stand out: the next one has under half of its excess, or they are all uneven.
     const auto close =
         std::count_if(effect.begin(), effect.end(), [&](double e) { return e > 0.5 * *largest; });
     if (close > static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, groups.size() / 4))) continue;
@@ -90,7 +90,7 @@ void find_slow_link(RuleContext& context) {
   for (std::size_t s = 0; s < job.steps(); ++s) {
     value.push_back(worst->kind->value[s][worst->group]);
     usual.push_back(worst->typical[s]);
-    // A group one of whose members was not recorded may just have waited for it, and part of a slow
+    // A group with an unrecorded member may just have waited for it, and part of a slow
     // transfer can hide in the drain of a pipeline: what the step has no room for cost nothing.
     const double room = context.model.unexplained()[s] + (shared ? measured.common_stall[s] : 0.0);
     effect.push_back(std::clamp(value.back() - usual.back(), 0.0, room));
@@ -131,7 +131,7 @@ void find_slow_link(RuleContext& context) {
         {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
   }
 
-  // Peers of a slow group idle meanwhile: where idle time is recorded alike, it was taken for a
+  // Peers of a slow group are idle meanwhile: where that is recorded alike, it was taken for a
   // common stall until here.
   for (std::size_t s = 0; s < job.steps(); ++s) {
     const double room = context.model.unexplained()[s];

@@ -212,7 +212,8 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   Sum all_bursts;
   for (std::size_t r = 0; r < job.ranks(); ++r) {
     for (std::size_t s = 0; s < steps; ++s) series[s] = excess.at(s, r);
-    // One step proves nothing about a place: the largest is left out, and a single burst is none.
+    // One step proves nothing about a place: the largest is left out, and a single burst does not
+    // count.
     const double largest = *std::max_element(series.begin(), series.end());
     effect[r] = (sum(series) - largest) / static_cast<double>(std::max<std::size_t>(1, steps - 1));
     const BurstSplit split = split_bursts(series, kSuspectBurstFloor * mean_step);
@@ -220,7 +221,7 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
     burst_effect[r] = split.on_count > 1 ? any_burst[r] : 0.0;
     all_bursts.add(mean(split.excess));
   }
-  // A few bursts at random fall on some rank first. A bad place holds most of them.
+  // A few random bursts fall on some rank by chance. A bad place has most of them.
   const auto holds_most = [&](const Suspects& suspects) {
     Sum theirs;
     for (const std::size_t r : suspects.ranks) theirs.add(any_burst[r]);
@@ -238,7 +239,7 @@ std::optional<Suspects> find_suspects(const Job& job, const Column& excess) {
   auto result = find_suspects(job, effect, kLeastSuspectShare * mean_step);
   if (result && (!only_bursts(*result) || holds_most(*result))) return result;
   result = find_suspects(job, burst_effect, kLeastBurstShare * mean_step);
-  // ... but that all ranks of a node, and no others, burst at once is no accident.
+  // ... but it is no coincidence if all ranks of a node, and no others, burst at once.
   if (!result) {
     result = node_suspects(job, any_burst, kLeastBurstShare * mean_step);
     if (result && result->ranks.size() < kLeastSuspectsAtOnce) return std::nullopt;

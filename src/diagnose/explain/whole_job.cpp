@@ -32,7 +32,7 @@ void take_course(Finding& finding, const Course& course, const RuleContext& cont
   }
 }
 
-// The rank that stands still longest in each of these steps.
+// The rank that stalls longest in each of these steps.
 std::vector<std::size_t> who_stops(RuleContext& context, const std::vector<bool>& on) {
   std::vector<std::size_t> ranks;
   for (std::size_t s = 0; s < on.size(); ++s) {
@@ -58,8 +58,8 @@ std::int64_t steps_with(std::span<const double> series, double least) {
   return std::count_if(series.begin(), series.end(), [&](double v) { return v > least; });
 }
 
-// Several groups move data side by side and the job waits for the last: what the slowest adds to
-// the typical one is transfer too, as far as nothing else explains those seconds. Inside the
+// Several groups move data at the same time and the job waits for the last: what the slowest adds
+// to the typical one is transfer too, as far as nothing else explains those seconds. Inside the
 // microbatches of a pipeline it is not known whose turn it was.
 void add_uneven_transfers(RuleContext& context) {
   const Job& job = context.job();
@@ -129,7 +129,7 @@ BurstSplit no_bursts(std::size_t steps) {
   return {std::vector<bool>(steps, false), 0, 0.0, std::vector<double>(steps, 0.0)};
 }
 
-// A change for the worse that stays is no burst, however late it came.
+// A lasting change for the worse is not a burst, however late it came.
 bool began_at_some_step(const RuleContext& context, std::span<const double> series) {
   const double low = quantile(series, 0.1);
   std::vector<double> above(series.begin(), series.end());
@@ -140,7 +140,7 @@ bool began_at_some_step(const RuleContext& context, std::span<const double> seri
 // How far the recording shows which groups the transfer belongs to.
 enum class Groups {
   told_apart,  // several, each with its own seconds
-  one_ring,    // all ranks are in one group: there is nothing to tell apart
+  one_ring,    // all ranks are in one group: nothing to distinguish
   unknown,     // several groups, but waits and transfer of all in one bucket
 };
 

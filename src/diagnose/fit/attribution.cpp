@@ -91,7 +91,7 @@ std::vector<Group> groups_of_kind(const Job& job, const std::string& kind) {
 
 void split_by_groups(const Job& job, Attribution& result) {
   for (const auto& [kind, column] : job.run().comm_by_group) {
-    // Point-to-point between stages waits out the pipeline's bubble: its minimum is no transfer.
+    // Point-to-point between stages includes the pipeline's bubble: its minimum is not transfer.
     if (kind == "pp" && job.stages() > 1 && job.run().waits_in != WaitsIn::separate) continue;
     result.kinds.push_back(per_group(job, column, kind, groups_of_kind(job, kind), Take::least));
   }
@@ -218,7 +218,7 @@ bool stalls_follow_schedule(const Job& job, const PipelineForm& form) {
   return level.front() - level.back() > kLeastFall * fall;
 }
 
-// Every rank idles for PF - C in its pipeline. The bucket that holds that idle time is on most
+// Every rank is idle for PF - C in its pipeline. The bucket that holds that idle time is on most
 // ranks longer than what the pipeline leaves of the step.
 bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
   const double margin = 0.02 * job.mean_step();
@@ -241,7 +241,7 @@ bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
 
 // The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
 // ranks of the first stage have: it reads the input, and the others wait for it. Idle time of later
-// stages is no evidence: it may be waiting.
+// stages is not evidence: it may be waiting.
 double shared_stall(const Job& job, std::size_t s, bool bubbles) {
   const auto stall = job.stall(s);
   const double everywhere = least(stall);

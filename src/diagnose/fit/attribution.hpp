@@ -1,6 +1,6 @@
 // Attribution: what of a step is compute, own stall, transfer; the rest is waiting for peers.
 //
-// How waiting is told from transfer, by the best means that the file allows:
+// How waiting is separated from transfer, by the best method that the file allows:
 //   separate        the file has it: transfer is `comm`, that of the median rank of each
 //                   data-parallel group
 //   groups          per kind of group and step: the minimum over the ranks of each group
@@ -44,7 +44,7 @@ struct Attribution {
   std::vector<TransferKind> kinds;   // per-group transfer, where the file has groups of equals
   std::vector<double> own_limit;     // [step] most that one rank's own stall can be worth
   bool bubbles_in_stall = false;     // several stages: the pipeline's idle time is in `stall`
-  bool waits_in_stall = false;       // ranks that wait and ranks that stopped look the same
+  bool waits_in_stall = false;       // waiting and stopped ranks look the same
   bool first_stage_stalls = false;   // the common stall is that of the first stage alone
 };
 

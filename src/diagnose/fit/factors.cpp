@@ -91,7 +91,7 @@ Terms sum_terms(StepModel& model, Reference reference, std::vector<StepTerms>& b
 
 namespace {
 
-// What is known of a trace without kernels is said with the refusal.
+// The refusal says what is known about a trace without kernels.
 std::string no_compute_text(const RunTimings& run) {
   std::string text = "no rank has any compute time";
   if (!run.trace || run.trace->ranks.size() != 1) return text;

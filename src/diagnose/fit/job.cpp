@@ -25,7 +25,7 @@ bool holds_nan(std::span<const double> values) {
 Job::Job(const RunTimings& run, Notes& notes)
     : run_(run), compute_(&run.compute), comm_(&run.comm), stall_(&run.stall) {
   if (run.ranks.empty() || run.steps.empty()) {
-    throw Error(ErrorKind::insufficient, "the run holds no rank or no step");
+    throw Error(ErrorKind::insufficient, "the run has no rank or no step");
   }
   place_ranks();
   choose_steps(notes);
@@ -142,7 +142,7 @@ void Job::fill_holes(Notes& notes) {
   fill(stall_, own_stall_, "stall");
   if (filled > 0) {
     notes.add(NoteCode::missing_samples,
-              "samples are missing; the median of the same rank stands in for each",
+              "samples are missing; the median of the same rank replaces each",
               Place{.what = first}, filled);
   }
 }
@@ -178,7 +178,7 @@ std::vector<Group> Job::groups_along(Axis axis) const {
   std::map<std::array<int, 5>, Group> groups;
   for (std::size_t r = 0; r < ranks(); ++r) {
     Coords at = run_.ranks[r].coords;
-    // Without coordinates everybody is a data-parallel replica of everybody.
+    // Without coordinates all ranks are data-parallel replicas of each other.
     if (at[axis] < 0 && axis != Axis::dp) continue;
     at[axis] = -1;
     Group& group = groups[at.at];

@@ -1,4 +1,4 @@
-// Job: a run as the analysis looks at it. Which steps count, where each rank stands logically
+// Job: a run as the diagnosis sees it. Which steps count, where each rank is logically
 // (stage, pipeline, transfer groups) and physically (node), and samples without holes.
 #pragma once
 
@@ -47,7 +47,7 @@ class Job {
   }
 
   // The job's step: the median over ranks of the rank's wall time (its `step`, or the sum of its
-  // buckets). The ranks of a synchronous job agree but for the moment at which each looks at its
+  // buckets). The ranks of a synchronous job agree except for the moment at which each reads its
   // clock.
   [[nodiscard]] const std::vector<double>& step_seconds() const noexcept { return step_seconds_; }
   [[nodiscard]] double mean_step() const noexcept { return mean_step_; }

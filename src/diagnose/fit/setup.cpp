@@ -23,7 +23,7 @@ Error at_place(const Error& error, std::string what) {
   return Error(error.kind(), error.message(), Place{.what = std::move(what)}, std::move(hint));
 }
 
-// A given peak is taken as it is; what is odd about it is said.
+// A given peak is used as it is; oddities are noted.
 void note_given_peak(const Setup& setup, const Clock& clock, Notes& notes) {
   const Place place{.what = "hardware.peak_tflops"};
   Precision precision = Precision::bf16;
@@ -68,14 +68,15 @@ void resolve_peak(const RunTimings& run, const DiagnoseOptions& options, Setup& 
       }
       if (!match.same_peak_ids.empty()) {
         notes.add(NoteCode::chip_taken,
-                  "\"" + hardware.chip + "\" is several chips of one peak; taken for " +
+                  "\"" + hardware.chip +
+                      "\" fits several chips of the same peak; the one used is " +
                       std::string(chip->id),
                   Place{.what = "hardware.chip"});
       }
     } catch (const Error& error) {
-      // A peak that is given needs no chip: its name is then only shown.
+      // A given peak needs no chip: the name is only shown.
       if (!hardware.peak_tflops) throw at_place(error, "hardware.chip");
-      notes.add(NoteCode::unknown_chip, "the chip is not in the table; the given peak stands",
+      notes.add(NoteCode::unknown_chip, "the chip is not in the table; the given peak is used",
                 Place{.what = "hardware.chip"});
     }
   }

@@ -39,13 +39,13 @@ std::vector<std::int64_t> Job::drop_warmup(Notes& notes) {
   const double usual_compute = usual(compute_level);
   const double usual_stall = usual(least_stall);
   const double usual_comm = usual(least_comm);
-  // Idle time of everybody that one rank's compute explains is waiting for that rank.
+  // Idle time of all ranks that one rank's compute explains is waiting for that rank.
   const auto waits_for_one = [&](std::size_t s) {
     const auto c = compute(s);
     const double slowest = *std::max_element(c.begin(), c.end());
     return slowest - compute_level[s] > 0.5 * (step_seconds_[s] - usual_step);
   };
-  // A pause that comes back later is no warm-up: a checkpoint, say.
+  // A pause that comes back later is not warm-up: a checkpoint, say.
   const auto comes_back = [&](const std::vector<double>& idle, double usual_idle, std::size_t s) {
     const double excess = idle[s] - usual_idle;
     return std::any_of(idle.begin() + static_cast<std::ptrdiff_t>(most), idle.end(),

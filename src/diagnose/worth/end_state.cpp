@@ -18,7 +18,7 @@ constexpr double kLeastChange = 0.01;      // of the step
 constexpr double kOfAll = 2.0;             // times the materiality
 constexpr std::size_t kLeastSince = 5;  // steps from an onset, to count it by what it costs since
 
-// Where a single stretch of the loss ends; nothing: it goes on, comes back, or is too short to say.
+// Where a single stretch of the loss ends; nothing: it continues, returns, or is too short to say.
 std::optional<std::size_t> end_of_stretch(std::span<const double> loss) {
   const std::size_t n = loss.size();
   if (n < 2 * kLeastEndSteps) return std::nullopt;
@@ -53,7 +53,7 @@ std::size_t index_of(const RuleContext& context, std::int64_t id) {
       context.step_ids.begin());
 }
 
-// From where on a candidate stays as it is; 0: from the start.
+// The step from which a candidate no longer changes; 0: the start.
 std::size_t settled_from(const RuleContext& context, const Candidate& candidate) {
   const Finding& finding = candidate.finding;
   if (finding.gone_since_step) return index_of(context, *finding.gone_since_step);
@@ -85,7 +85,7 @@ void count_from_onset(RuleContext& context) {
     const std::size_t from = index_of(context, *finding.onset_step);
     if (from + kLeastSince > steps.size()) continue;
     const double since = sum(std::span<const double>(steps).subspan(from));
-    // What all ranks share strays by itself: there it takes more to be a state.
+    // What all ranks share varies on its own: it takes more to be a state.
     const double sure = finding.locality == Locality::all ? kOfAll : 1.0;
     candidate.materiality *= std::min(1.0, sure * since / sum(steps));
   }

@@ -63,7 +63,7 @@ class Worth {
   [[nodiscard]] Fixes of_family(Family family) const {
     Fixes fixes;
     for (const Candidate& candidate : context_.found) {
-      // Of what is gone nothing is left to fix.
+      // What is gone needs no fix.
       if (first_ > 0 && is_gone(candidate)) continue;
       if (candidate.finding.family == family) fixes.push_back(&candidate);
     }
@@ -125,7 +125,7 @@ class Worth {
   std::size_t first_;
 };
 
-// Evening while a slow place stays slow: the work is moved, what the slow place adds stays with it.
+// Balancing while a slow place stays slow: work is moved, but what the slow place adds stays.
 // The rule itself looks at a job whose slow places are put right.
 double Worth::balance_alone(const Fixes& fixes) const {
   const std::size_t local = context_.local_fixed.compute.size();
@@ -197,7 +197,7 @@ double Worth::gpu_alone(const Fixes& fixes) const {
   return mean_of(context_.loss_under(alone)) + plain_seconds(fixes);
 }
 
-// What the GPUs at their target save when stalls are gone and the work is even.
+// What the GPUs at their target save when stalls are gone and the work is balanced.
 double Worth::gpu_after_balance(const Fixes& fixes) const {
   Scenario even = context_.local_fixed;
   apply(of_family(Family::imbalance), even);
@@ -227,7 +227,7 @@ std::optional<FixWorth> Worth::of_all(double actual, const std::optional<double>
                  [&](const Candidate* candidate) { return in_order(*candidate); });
     FamilyWorth entry;
     entry.family = family;
-    // Evening the others can lengthen the slow place's step: then nobody would do that alone.
+    // Balancing the others can lengthen the slow place's step: then nobody would do it alone.
     entry.step_seconds = actual - std::max(0.0, saved_alone(family, fixes));
     if (!(entry.step_seconds > 0.0)) return std::nullopt;
     entry.mfu = mfu_at(entry.step_seconds);

@@ -12,8 +12,8 @@
 namespace mfu {
 
 // What fixes are worth: each family's alone, and all of them in the order in which they are made.
-// Order matters: work is evened after slow places and stalls are gone, and kernels come last.
-// With T0 the step as it is, T1 without slow places, stalls and material transfer, T2 evened, T3
+// Order matters: work is balanced after slow places and stalls are gone, and kernels come last.
+// With T0 the step as it is, T1 without slow places, stalls and material transfer, T2 balanced, T3
 // with every GPU at its target:
 //   MFU = F/(N P T3) x T3/T2 x T2/T1 x T1/T0, exactly.
 enum class FixStage { actual, bursts_and_links, balanced, gpu_at_target };

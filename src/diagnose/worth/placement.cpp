@@ -96,7 +96,7 @@ void number_ranks(Board& board, std::size_t ranks) {
   }
 }
 
-// Which order the rings take inside a node is the library's own business.
+// The order of the rings inside a node is up to the library.
 bool counts_rings(const Board& board, std::size_t axis) {
   return board.of_switches && kRings[axis];
 }
@@ -271,7 +271,7 @@ std::vector<std::pair<std::size_t, std::size_t>> exchanges_between(std::vector<i
     while (now[item] != wanted[item]) {
       const int from = now[item];
       const int to = wanted[item];
-      // The one that belongs here, if there is one; else any that has to leave from there.
+      // One that belongs here, if there is one; else any that has to leave that place.
       const std::set<int>& out = leaving_to[to];
       const int partner_to = out.count(from) != 0 ? from : *out.begin();
       std::vector<std::size_t>& mine = leaving[{from, to}];

@@ -1,4 +1,4 @@
-// Which groups that talk a lot cross nodes or switches and need not, from the places of the ranks.
+// Which communication-heavy groups cross nodes or switches needlessly, from the ranks' places.
 #pragma once
 
 #include <optional>

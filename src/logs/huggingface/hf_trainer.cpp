@@ -56,7 +56,7 @@ class HfTrainer : public LogFormat {
       }
       if (steps.count() == 0) {
         notes.add(NoteCode::mean_of_run,
-                  "only the summary of the run has times: one mean, start-up included",
+                  "only the run summary has times: one mean, start-up included",
                   Place{.line = summary.line});
       }
       steps.add(mean->step, 0);

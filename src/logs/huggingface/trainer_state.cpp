@@ -29,8 +29,7 @@ class TrainerState : public LogFormat {
     auto mean = mean_step(summary_);
     if (!mean) return;
     mean->step.line = line_;
-    notes.add(NoteCode::mean_of_run,
-              "only the summary of the run has times: one mean, start-up included",
+    notes.add(NoteCode::mean_of_run, "only the run summary has times: one mean, start-up included",
               Place{.line = line_});
     steps.add(mean->step, 0);
   }

@@ -1,8 +1,8 @@
 // MaxText: "completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924, Tokens/s/device: 8672.758,
 // total_weights: 196608, loss: 10.374"; 2023: "TFLOP/s: 36.722" and no tokens. Dispatch is
 // asynchronous: step 0 holds the compilation, and the seconds of the next ones can be those of the
-// dispatch alone, with rates that no chip has. They are kept as printed; what is above the peak is
-// for who knows the peak to refuse.
+// dispatch alone, with rates that no chip has. They are kept as printed; rates above the peak are
+// refused where the peak is known.
 #include "base/note_code.hpp"
 #include "logs/registry.hpp"
 #include "logs/values.hpp"
@@ -58,7 +58,7 @@ class MaxText : public LogFormat {
       step.model_flops_per_s_per_gpu = *tflops * 1e12;
       if (*step.model_flops_per_s_per_gpu > kAboveAnyChip) {
         note(NoteCode::above_any_chip,
-             "more FLOP/s than any chip has: the seconds are those of the dispatch", line);
+             "more FLOP/s than any chip has: the seconds are those of the dispatch alone", line);
       }
     }
     step.tokens_per_s_per_gpu = positive(number_after(at.rest(), "Tokens/s/device:"));

@@ -147,7 +147,7 @@ void MegatronArguments::apply(TrainingLog& log, Notes& notes) const {
   if (differing_ > 0) {
     Place place;
     place.line = first_differing_;
-    notes.add(NoteCode::arguments_differ, "several arguments blocks that differ: the last is taken",
+    notes.add(NoteCode::arguments_differ, "several arguments blocks that differ: the last is used",
               std::move(place), differing_);
   }
   const std::string where = "arguments block, line " + std::to_string(first_line_);

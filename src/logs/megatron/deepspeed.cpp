@@ -31,7 +31,8 @@ class Deepspeed : public LogFormat {
  private:
   void outside(const LogLine& line) {
     note(NoteCode::engine_time_only,
-         "DeepSpeed's rates and timers leave out data loading and all else outside its engine",
+         "DeepSpeed's rates and timers leave out data loading and everything else outside its "
+         "engine",
          line);
   }
 

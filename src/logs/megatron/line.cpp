@@ -25,7 +25,7 @@ void take_field(MegatronLine& out, std::string_view key, std::string_view value)
         const int shift = out.in_seconds ? 0 : -3;
         const std::string_view printed = trimmed(at.rest());
         out.iteration_s = positive(at.number(shift));
-        // A time of 0 or nan is no time, and its line a step all the same.
+        // A time of 0 or nan is missing, but its line is still a step.
         out.without_time = !out.iteration_s && !printed.empty();
         if (at.take("/")) out.iteration_mean_s = positive(at.number(shift));
       }

@@ -42,7 +42,7 @@ class NanoGpt : public LogFormat {
         set(found.peak_flops_assumed, "peak_flops_assumed", 312e12,
             "nanoGPT divides by an A100's peak on every GPU", line.number);
       } else if (mfu) {
-        note(NoteCode::mfu_not_yet, "mfu -100 % stands for none yet", line);
+        note(NoteCode::mfu_not_yet, "mfu -100 % means none yet", line);
       }
     }
     steps.add(step, line.origin);

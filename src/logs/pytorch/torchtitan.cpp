@@ -38,9 +38,9 @@ class Torchtitan : public LogFormat {
           step.step_s = tokens / (*step.tokens_per_s_per_gpu * not_data_);
         }
       }
-      found.said_by["step_time"] = "tokens of a step (banner) over tps";
+      found.said_by["step_time"] = "tokens per step (banner) over tps";
     } else {
-      found.said_by["step_time"] = "distance of the timestamps of the lines";
+      found.said_by["step_time"] = "difference of the lines' timestamps";
     }
     times_from_timestamps(segments);
   }

@@ -124,8 +124,7 @@ void ColumnNames::require_told() const {
     if (told == told_.end() || found_[i]) continue;
     const std::string wanted(split(kQuantities[i].kind, told->second).name);
     const std::vector<std::string_view> names(seen_.begin(), seen_.end());
-    throw Error(ErrorKind::format,
-                "no column '" + wanted + "', which was told to hold " + told->first,
+    throw Error(ErrorKind::format, "no column '" + wanted + "', which was named for " + told->first,
                 Place{.what = "--columns"}, name_hint(wanted, names));
   }
 }

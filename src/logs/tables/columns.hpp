@@ -67,7 +67,7 @@ class ColumnNames {
   // Throws Error{format} for a column that was told and never found among names that were looked
   // for, with those near it.
   void require_told() const;
-  // What was looked for so far was no name of a column.
+  // What was looked for so far was not a column name.
   void forget() noexcept { seen_.clear(); }
 
  private:

@@ -17,7 +17,7 @@ class Csv : public LogFormat {
 
   void line(const LogLine& line) override {
     if (columns_.empty()) {
-      // The first line is the header, or this is no such file.
+      // The first line is the header, or this is not such a file.
       every_line = take_header(line);
       return;
     }
@@ -92,14 +92,14 @@ class Csv : public LogFormat {
         const bool time = quantity.kind == QuantityKind::time;
         const bool ratio = quantity.kind == QuantityKind::ratio;
         note(NoteCode::unit_assumed,
-             "'" + std::string(cell) + "' names no unit: taken as " +
+             "'" + std::string(cell) + "' names no unit: read as " +
                  (time    ? "seconds"
                   : ratio ? "a fraction of 1"
                           : "FLOP/s"),
              line);
       }
     });
-    // A sentence is no header.
+    // A sentence is not a header.
     if (columns_.size() < 2 || text.find(": ") != std::string_view::npos) names_.forget();
     const bool table = any && (columns_.size() >= 2 || !told_.empty());
     if (!table) columns_.clear();

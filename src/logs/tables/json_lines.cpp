@@ -56,7 +56,7 @@ class JsonLines : public LogFormat {
     const bool time = kQuantities[column.quantity].kind == QuantityKind::time;
     const bool ratio = kQuantities[column.quantity].kind == QuantityKind::ratio;
     note(NoteCode::unit_assumed,
-         "'" + std::string(key) + "' names no unit: taken as " +
+         "'" + std::string(key) + "' names no unit: read as " +
              (time    ? "seconds"
               : ratio ? "a fraction of 1"
                       : "FLOP/s"),

@@ -206,7 +206,7 @@ std::array<Axis, 5> parse_order(const Field& field) {
     }
     const Axis axis = kAxes[static_cast<std::size_t>(known - kAxisNames.begin())];
     if (std::find(order.begin(), order.end(), axis) != order.end()) {
-      field.fail("the axis '" + name + "' comes twice in '" + text + "'");
+      field.fail("the axis '" + name + "' appears twice in '" + text + "'");
     }
     order.push_back(axis);
     from = to + 1;

@@ -115,7 +115,7 @@ void RunJsonReader::read_steps() {
       here = cursor_.place();
       here.what = "steps, index " + std::to_string(index);
       throw Error(ErrorKind::format,
-                  id == steps_->back() ? "step " + std::to_string(id) + " comes twice"
+                  id == steps_->back() ? "step " + std::to_string(id) + " appears twice"
                                        : "step " + std::to_string(id) + " comes after step " +
                                              std::to_string(steps_->back()),
                   here, "steps are ascending, each once");
@@ -237,7 +237,7 @@ void RunJsonReader::read_series(const RankContext& context, std::size_t id) {
   const bool seconds = is_seconds(id);
   const std::string name = (seconds ? "" : "telemetry.") + job_.builder.series_name(id);
   if (kind != JsonCursor::Kind::array) {
-    context.fail(name, "expected an array, found " + cursor_.describe_next(), "one value a step");
+    context.fail(name, "expected an array, found " + cursor_.describe_next(), "one value per step");
   }
   RecordedSeries& series = record_.at(id);
   const JsonCursor::Spot spot = cursor_.spot();

@@ -158,7 +158,8 @@ bool RunLinesReader::read_line() {
   seen_ = 0;
   line_number_ = cursor_.spot().line;
   if (kind != JsonCursor::Kind::object) {
-    cursor_.fail("expected an object, found " + cursor_.describe_next(), "one JSON object a line");
+    cursor_.fail("expected an object, found " + cursor_.describe_next(),
+                 "one JSON object per line");
   }
   cursor_.enter_object();
   bool more = cursor_.next_key(key_);
@@ -304,7 +305,7 @@ void RunLinesReader::commit_sample(RankRecord& record) {
   }
 }
 
-// A later line has the last word, as with samples.
+// The later line wins, as with samples.
 void RunLinesReader::commit_facts(RankInfo& info) {
   RankInfo& from = line_.info;
   for (const Axis axis : kAxes) {

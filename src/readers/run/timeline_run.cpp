@@ -50,7 +50,7 @@ void describe_layout(const Timeline& timeline, const std::vector<std::vector<Wor
   run.parallelism[Axis::pp] = timeline.pp;
   if (timeline.tp > 1) run.parallelism[Axis::tp] = timeline.tp;
   run.hardware.count = static_cast<std::int64_t>(timeline.workers.size());
-  // Waiting of which it is not known what it is stands in the gaps.
+  // Waiting of unknown kind is in the gaps.
   run.waits_in = waits_separate ? WaitsIn::separate : WaitsIn::stall;
   run.waits_in_given = true;
   if (timeline.pp < 2) return;
@@ -83,7 +83,7 @@ ReadResult read_timeline_run(ByteSource& source, Notes& notes) {
   });
   if (!computes) {
     throw Error(ErrorKind::insufficient, "no worker of the timeline computes",
-                Place{.file = source.name()}, "compute stands in lanes named \"..., compute\"");
+                Place{.file = source.name()}, "compute is in lanes named \"..., compute\"");
   }
   RunBuilder builder;
   const std::size_t from = builder.add_source(source.name(), false);

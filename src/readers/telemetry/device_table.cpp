@@ -100,8 +100,8 @@ bool DeviceTable::under_load(const TelemetrySample& sample, const Place& place) 
                                      [](double part) { return part > 0.0; });
   if (says_much) {
     notes_.add(NoteCode::load_not_known,
-               "the telemetry has no utilisation and no power draw: every clock in it is taken as "
-               "one under load",
+               "the telemetry has no utilisation and no power draw: every clock in it is assumed "
+               "to be under load",
                place);
   }
   return true;
@@ -110,7 +110,7 @@ bool DeviceTable::under_load(const TelemetrySample& sample, const Place& place) 
 void DeviceTable::add(const TelemetrySample& sample, const Place& place) {
   if (sample.unreadable) {
     notes_.add(NoteCode::telemetry_value,
-               "values of the telemetry that are no numbers are left out", place);
+               "values of the telemetry that are not numbers are left out", place);
   }
   DeviceReading& device = device_of(sample);
   DeviceFacts facts;
@@ -143,7 +143,7 @@ void DeviceTable::add(const TelemetrySample& sample, const Place& place) {
     device.last_xid = sample.last_xid;
   }
   ++device.samples;
-  // A time of day alone (dmon without -o D) is no date.
+  // A time of day alone (dmon without -o D) is not a date.
   if (sample.time_s && *sample.time_s >= kDay) {
     device.first_s = std::min(device.first_s.value_or(*sample.time_s), *sample.time_s);
     device.last_s = std::max(device.last_s.value_or(*sample.time_s), *sample.time_s);

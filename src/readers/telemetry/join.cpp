@@ -137,7 +137,7 @@ class Join {
       rest = slash == std::string_view::npos ? std::string_view{} : rest.substr(0, slash);
     }
     if (nodes_.size() == 1) return *nodes_.begin();
-    lose("which node the telemetry is of stands neither in the file nor in its name", file);
+    lose("neither the file nor its name says which node the telemetry is from", file);
     return {};
   }
 
@@ -240,7 +240,7 @@ class Join {
     for (const RankInfo* info : ranks) {
       const bool twice = info->gpu && !indices.insert(*info->gpu).second;
       if (node.empty() && twice) {
-        lose("the run has ranks with the same GPU index, and names no nodes",
+        lose("the run has ranks with the same GPU index, but names no nodes",
              devices.empty() ? std::string() : devices.front().file);
         return;
       }
@@ -286,7 +286,7 @@ class Join {
     }
     if (ranks.size() > 1) {
       notes_.add(NoteCode::telemetry_by_order,
-                 "the ranks do not say on which GPU they ran: they are taken in the order of the "
+                 "the ranks do not say on which GPU they ran: they are matched in the order of the "
                  "indices",
                  Place{.file = devices.front().file});
     }
@@ -310,7 +310,7 @@ class Join {
       if (earlier + later > 0) {
         notes_.add(
             NoteCode::xid_other_days,
-            "the kernel log has Xids of other days than the run's: they are no evidence on it",
+            "the kernel log has Xids from other days than the run: they are not evidence about it",
             Place{.file = log.file}, earlier + later);
       }
       const std::int64_t during = event.count - earlier - later;
@@ -326,7 +326,7 @@ class Join {
       }
       if (!placed && ranks.size() > 1) {
         notes_.add(NoteCode::xid_device_unknown,
-                   "an Xid is of a device that no other telemetry names: which rank ran there is "
+                   "an Xid is from a device that no other telemetry names: which rank ran there is "
                    "not known (query index and pci.bus_id too)",
                    Place{.file = log.file});
       }

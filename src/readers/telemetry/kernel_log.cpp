@@ -1,5 +1,5 @@
 // The kernel's log (dmesg, journalctl -k, syslog): Xid lines of the NVIDIA driver, and a GPU that
-// fell off the bus without one. Xid is no field that nvidia-smi can be asked for.
+// fell off the bus without one. nvidia-smi cannot be queried for Xids.
 #include <algorithm>
 #include <charconv>
 #include <string>

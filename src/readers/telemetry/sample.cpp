@@ -76,7 +76,7 @@ std::optional<double> time_of_day(std::string_view text) {
   std::string_view rest = text.substr(6);
   const std::size_t end = rest.find_first_not_of("0123456789.");
   rest = rest.substr(0, end);  // a time zone: the same in the whole file
-  // "05.5" is no number as JSON writes it.
+  // "05.5" is not a JSON number.
   if (rest.size() > 1 && rest[0] == '0' && rest[1] != '.') rest.remove_prefix(1);
   const auto seconds = number_in(rest);
   if (!hours || !minutes || !seconds) return {};
@@ -161,7 +161,7 @@ std::optional<double> seconds_of_log_line(std::string_view line) {
 }
 
 void take_cell(const TelemetryColumn& column, std::string_view cell, TelemetrySample& sample) {
-  // What is no number where one belongs: 17x0 MHz, -5 W.
+  // Not a number where one belongs: 17x0 MHz, -5 W.
   const auto number = [&] {
     const std::optional<double> value = number_in(cell);
     if (!value) sample.unreadable = true;

@@ -48,7 +48,7 @@ struct TelemetrySample {
   std::string recovery_action;
   bool remap_pending = false;
   bool remap_failed = false;
-  bool unreadable = false;  // a cell of it is no number
+  bool unreadable = false;  // a cell of it is not a number
 
   TelemetrySample() {
     constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();

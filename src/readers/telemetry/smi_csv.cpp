@@ -122,7 +122,7 @@ void read_smi_csv(TelemetryJob& job) {
       continue;
     }
     if (columns.empty()) {
-      throw Error(ErrorKind::format, "no telemetry: it has no known column of nvidia-smi",
+      throw Error(ErrorKind::format, "not telemetry: it has no known nvidia-smi column",
                   lines.place(), std::string(kQuery) + "; without 'noheader'");
     }
     if (cells.size() != columns.size()) {

@@ -112,7 +112,7 @@ std::optional<std::int64_t> new_errors(const DeviceReading& reading, DeviceCount
 
 void note_line(const TelemetryJob& job, const Place& place) {
   job.notes.add(NoteCode::telemetry_line,
-                "lines of the telemetry that are cut off, or have another number of cells than the "
+                "lines of the telemetry that are cut off, or have more or fewer cells than the "
                 "header, are left out",
                 place);
 }

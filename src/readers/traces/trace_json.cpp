@@ -317,10 +317,10 @@ PipelineReplay replay_from_json(const json& value, const Place& place) {
     replay.by_op_type = parts_from_json(value, "by_op_type");
     const bool sound =
         replay.recorded_step_s > 0.0 && replay.replayed_step_s > 0.0 && replay.ideal_step_s > 0.0;
-    if (!sound) throw Error(ErrorKind::format, "a replay without steps of a length", place);
+    if (!sound) throw Error(ErrorKind::format, "a replay whose steps have no length", place);
     return replay;
   } catch (const json::exception&) {
-    throw Error(ErrorKind::format, "a value is not of its kind", place,
+    throw Error(ErrorKind::format, "a value has the wrong type", place,
                 "reduce the timeline again with this version");
   }
 }

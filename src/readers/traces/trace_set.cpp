@@ -37,14 +37,14 @@ constexpr std::array<TraceReader, 2> kTraceReaders{{
 }};
 
 struct FileResult {
-  std::optional<InputInfo> input;  // absent: no trace, left out
-  std::string_view kind;           // what is left out, where it is of a kind that mfu reads
+  std::optional<InputInfo> input;  // absent: not a trace, left out
+  std::string_view kind;           // the kind of what is left out, if mfu reads it
   std::vector<traces::RankTrace> ranks;
   Notes notes;
   std::exception_ptr error;
 };
 
-// Read when it is named, and not beside traces.
+// Read when named alone, not together with traces.
 std::string_view other_kind(std::string_view head) {
   if (traces::sniff_timeline(head)) return "a pipeline timeline";
   const bool stated = head.find("mfu.run/") != std::string_view::npos;
@@ -60,10 +60,11 @@ void read_file(const TraceSet& set, const InputFile& file, FileResult& result) {
       result.kind = other_kind(source.peek(kHeadBytes));
       return;
     }
-    throw Error(ErrorKind::format,
-                "is no profiler trace; beside traces or a folder every file must be one",
-                Place{.file = file.path},
-                "give traces or timing documents, not both; mfu reduce makes the one of the other");
+    throw Error(
+        ErrorKind::format,
+        "is not a profiler trace; with traces or a folder, every file must be one",
+        Place{.file = file.path},
+        "give traces or timing documents, not both; mfu reduce turns traces into a document");
   }
   result.ranks = reader->read(source, result.notes);
   for (traces::RankTrace& rank : result.ranks) {
@@ -108,7 +109,7 @@ std::vector<FileResult> read_files(const TraceSet& set, std::span<const std::siz
     try {
       pool.emplace_back(work);
     } catch (const std::system_error&) {
-      break;  // no more threads to be had: fewer do the same
+      break;  // no more threads available: fewer do the same work
     }
   }
   work();
@@ -123,7 +124,7 @@ void refuse_none(const TraceSet& set, const std::vector<FileResult>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].kind.empty()) continue;
     throw Error(ErrorKind::format,
-                "the folder holds " + std::string(results[i].kind) + " and no profiler trace",
+                "the folder holds " + std::string(results[i].kind) + " but no profiler trace",
                 Place{.file = set.files[i].path},
                 "name the file: mfu diagnose " + set.files[i].path);
   }
@@ -131,8 +132,8 @@ void refuse_none(const TraceSet& set, const std::vector<FileResult>& results) {
               "none of the " + std::to_string(set.files.size()) +
                   " files in the folder is a profiler trace",
               Place{.file = set.files.front().path},
-              "looked into *.json, *.json.gz and *.sqlite, here and one folder down; timing "
-              "documents are given by name");
+              "looked into *.json, *.json.gz and *.sqlite, here and one folder down; give timing "
+              "documents by name");
 }
 
 }  // namespace
@@ -164,9 +165,10 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
     FileResult& result = results[i];
     if (!result.input) {
       if (!result.kind.empty()) {
-        notes.add(NoteCode::other_kind_left_out,
-                  "is " + std::string(result.kind) + ", which is not read beside traces: left out",
-                  Place{.file = set.files[i].path});
+        notes.add(
+            NoteCode::other_kind_left_out,
+            "is " + std::string(result.kind) + ", which is not read together with traces: left out",
+            Place{.file = set.files[i].path});
       } else if (left_out++ == 0) {
         first.file = set.files[i].path;
       }
@@ -177,7 +179,7 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
   }
   if (left_out > 0) {
     notes.add(NoteCode::not_a_trace,
-              std::to_string(left_out) + " files of the folder are no profiler traces: left out",
+              std::to_string(left_out) + " files of the folder are not profiler traces: left out",
               std::move(first), left_out);
   }
   ReadResult read;

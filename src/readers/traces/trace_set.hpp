@@ -1,4 +1,4 @@
-// A set of profiler traces, one or more per file, read side by side into one run.
+// A set of profiler traces, one or more per file, read in parallel into one run.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ struct TraceSet {
 
 // Reads all files on options.threads threads and joins the ranks. The answer, and which of several
 // errors is told, depend on neither the number of threads nor the order of the files. Memory: what
-// one reader needs, for each thread, and the reduced ranks. A file of a folder that is no trace is
-// left out with a note; one that was named is refused: traces and run documents are not mixed.
+// one reader needs, for each thread, and the reduced ranks. A file of a folder that is not a trace
+// is left out with a note; one that was named is refused: traces and run documents are not mixed.
 [[nodiscard]] ReadResult read_trace_set(const TraceSet& set, Notes& notes,
                                         const ReadOptions& options);
 

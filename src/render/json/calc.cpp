@@ -30,11 +30,11 @@ Json setup_missing(const CalcSection& section, const Json& values) {
   reason("clock", "the peak does not come from the chip table");
   reason("clock_mhz", input.peak && input.peak->given
                           ? "the peak is given, not worked out from a clock"
-                          : "no peak, so no clock that it means");
+                          : "no peak, so no clock");
   reason("convention", "nothing was counted: the TFLOP/s are as given");
   reason("seq_len", "--seq-len is not given");
   reason("tokens_per_step", "neither --tokens-per-step nor --batch and --seq-len are given");
-  reason("flops_per_step", "tokens a step or FLOPs a token are not known");
+  reason("flops_per_step", "tokens per step or FLOPs per token are not known");
   reason("reference", "one measurement, no ranks");
   reason("global_batch", "--batch is not given");
   reason("microbatches", "--accumulation is not given");
@@ -118,7 +118,7 @@ Json headline_of(const CalcSection& section) {
                                               : "the convention defines no recomputation here";
   }
   if (values["step_seconds"].is_null()) {
-    values["step_seconds_missing"] = "neither --step-time nor the tokens of a step are given";
+    values["step_seconds_missing"] = "neither --step-time nor the tokens per step are given";
   }
   if (values["tokens_per_second"].is_null()) {
     values["tokens_per_second_missing"] = "the throughput of the whole job is not known";

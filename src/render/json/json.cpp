@@ -35,13 +35,13 @@ Json setup_missing(const Setup& setup, const Json& values) {
     if (values.at(key).is_null()) reasons[key] = why;
   };
   reason("model", "the file names no model");
-  reason("params", "the work is given as such: no model was counted");
-  reason("active_params", "the work is given as such: no model was counted");
+  reason("params", "the work is given directly: no model was counted");
+  reason("active_params", "the work is given directly: no model was counted");
   reason("chip", "the file has no hardware.chip");
   reason("precision", "the file has no hardware.precision");
   reason("peak_flops_per_gpu", "neither a chip with a precision nor hardware.peak_tflops is given");
   reason("clock_mhz", setup.peak_given ? "the peak is given, not worked out from a clock"
-                                       : "no peak, so no clock that it means");
+                                       : "no peak, so no clock");
   reason("convention", "the file names no convention");
   reason("seq_len", "the file has no workload.seq_len");
   reason("tokens_per_step", "neither tokens_per_step nor seq_len and global_batch are given");

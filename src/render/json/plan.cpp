@@ -135,7 +135,7 @@ Json plan_of(const PlanSection& section) {
   missing.reason(object, "gpus_too", "no other number of GPUs takes the same time");
   missing.reason(object, "least_cost", "the cost is known, or nothing bounds it");
   for (const char* key : {"least_seconds", "fastest_gpus"}) {
-    missing.reason(object, key, "some number of GPUs holds the deadline, or none was given");
+    missing.reason(object, key, "some number of GPUs meets the deadline, or no deadline was given");
   }
   missing.reason(object, "cost", "no --price, --cost or --budget, or no GPU-hours");
   missing.reason(object, "price_per_gpu_hour", "no --price, and none follows");
@@ -145,8 +145,8 @@ Json plan_of(const PlanSection& section) {
   missing.reason(object, "deadline_seconds", "--deadline was not given");
   missing.reason(object, "budget", "--budget was not given");
   missing.reason(object, "open_text", "nothing is open");
-  missing.reason(object, "deadline_held_by", "no deadline is broken");
-  missing.reason(object, "budget_held_by", "no budget is broken");
+  missing.reason(object, "deadline_held_by", "no deadline is missed");
+  missing.reason(object, "budget_held_by", "no budget is exceeded");
   object["missing"] = missing.take();
   object["variants"] = Json::array();
   for (const PlanVariant& one : plan.variants) {
@@ -202,7 +202,7 @@ Json batch_of(const PlanSection& section) {
                  {"most_data_parallel_replicas", number(plan.most_replicas)},
                  {"least_gpus_per_replica", number(plan.least_gpus_each)}};
   Missing missing;
-  missing.reason(object, "loss", "the noise scale was given, and stands for itself");
+  missing.reason(object, "loss", "the noise scale was given directly");
   missing.reason(object, "batch_tokens", "neither --tokens-per-step nor --batch and --seq-len");
   missing.reason(object, "steps", "it needs a batch and the tokens");
   missing.reason(object, "most_data_parallel_replicas", "--seq-len was not given");

@@ -85,7 +85,7 @@ void conventions_table(Screen& screen, const CalcSection& section) {
   }
   const std::size_t id = widest + 2;
   const std::size_t numbers = 10 + 9 + (hardware ? 9 : 0);
-  // What is left for words, in a narrow terminal too.
+  // The columns left for words, also in a narrow terminal.
   const std::size_t room =
       screen.width() > 4 + id + numbers ? screen.width() - 4 - id - numbers : 0;
   const std::size_t title = std::min(kTitle, room);
@@ -172,7 +172,7 @@ void rebase(Screen& screen, const CalcSection& section) {
 
 void text_impossible(Screen& screen, const std::vector<std::string>& because) {
   if (because.empty()) return;
-  screen.line("  No GPU does more than its peak. What would explain it, likeliest first:");
+  screen.line("  No GPU exceeds its peak. Possible explanations, likeliest first:");
   int number = 0;
   for (const std::string& line : because) {
     screen.hanging(fmt::format("    {}.", ++number), line);

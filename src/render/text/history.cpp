@@ -20,7 +20,7 @@ std::string sparkline(const std::vector<double>& values, std::size_t room, bool 
   const auto begin = values.end() - static_cast<std::ptrdiff_t>(shown);
   if (begin == values.end()) return "";
   const auto [low, high] = std::minmax_element(begin, values.end());
-  // A level that does not move is a level: a percent fills the height.
+  // A steady level should look steady: one percent fills the height.
   constexpr double kLeastHeight = 0.01;
   const double height = std::max(kLeastHeight, *high - *low);
   std::string line;

@@ -63,7 +63,7 @@ void answer(Screen& screen, const PeakEntry& entry) {
                         ? ", implied by the figure"
                         : ""));
   } else {
-    pieces.emplace_back("at a clock that is not known");
+    pieces.emplace_back("at an unknown clock");
   }
   if (entry.flops_at_max && entry.clock != ClockRule::max) {
     pieces.push_back(fmt::format("{} at the maximum of {:.6g} MHz", tera_figure(entry.flops_at_max),
@@ -158,7 +158,7 @@ void all_chips(Screen& screen, const PeakSection& section) {
   screen.blank();
   if (!section.left_out.empty()) screen.wrapped(section.left_out + ".", 2);
   if (unconfirmed) {
-    screen.wrapped("* has figures that no source was found for: mfu peak CHIP names them.", 2);
+    screen.wrapped("* some figures have no source: mfu peak CHIP names them.", 2);
   }
 }
 

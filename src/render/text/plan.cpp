@@ -39,7 +39,7 @@ Widths widths_of(const PlanTable& table, std::size_t room) {
     widths.numbers.push_back(width);
   }
   widths.words = std::min(widths.words, room - (used - kLeastWords));
-  // The title stands over the first column: it may widen it, so that the heads have their line.
+  // The title is above the first column and may widen it, so that the heads stay on their line.
   const std::size_t title = columns_of(table.title) + 2;
   if (title > kPlanIndent + widths.words && title + used - kPlanIndent - kLeastWords <= room) {
     widths.words = title - kPlanIndent;

@@ -123,9 +123,9 @@ std::string verdict_of(const Comparison& c, const Side& before, const Side& afte
   const std::string interval = ci ? " (" + interval_text(*ci, decimals) + ")" : std::string();
   switch (c.outcome) {
     case Outcome::better:
-      return fmt::format("better: {} more speed{}", format_percent(change, decimals), interval);
+      return fmt::format("better: {} higher speed{}", format_percent(change, decimals), interval);
     case Outcome::worse:
-      return fmt::format("worse: {} less speed{}", format_percent(-change, decimals), interval);
+      return fmt::format("worse: {} lower speed{}", format_percent(-change, decimals), interval);
     case Outcome::no_change: {
       const bool certain = ci && (ci->lo > 0 || ci->hi < 0);
       if (!certain) {
@@ -140,7 +140,7 @@ std::string verdict_of(const Comparison& c, const Side& before, const Side& afte
       break;
   }
   const bool one = before.measure == Measure::single || after.measure == Measure::single;
-  return fmt::format("{} speed; whether that is beyond noise cannot be told: {}",
+  return fmt::format("{} speed; cannot say whether that is beyond noise: {}",
                      signed_percent(change, 2),
                      one                  ? "one figure has no spread"
                      : spreadless(before) ? "too few steps before"
@@ -154,9 +154,8 @@ std::string moved_of(const Comparison& c) {
         fmt::format("{}: x {:.3f}", factor_label(factor.id), std::exp(factor.log_ratio));
     const double share = c.log_ratio == 0.0 ? 0.0 : factor.log_ratio / c.log_ratio;
     if (c.outcome == Outcome::no_change) {
-      text += share > 0.5 && share < 1.5
-                  ? ", in steps that are too few to tell the whole from chance"
-                  : ", made up for by the others";
+      text += share > 0.5 && share < 1.5 ? ", but with too few steps to tell the total from chance"
+                                         : ", offset by the others";
     } else if (share > 0) {
       text += fmt::format(", {} of the change in log speed", format_percent(share, 0));
     }
@@ -178,17 +177,17 @@ std::string expected_line_of(const Comparison& c, const std::string& expected, b
   const std::string_view label = factor_label(expected);
   if (as_expected) return fmt::format("as expected, it is {} that moved", label);
   if (c.factors.empty()) {
-    return fmt::format("{} was expected to move, but the two hold no factors to tell", label);
+    return fmt::format("{} was expected to move, but the two have no factors to check", label);
   }
   if (c.moved.empty()) return fmt::format("{} was expected to move; no factor did", label);
   if (c.moved == expected) return fmt::format("{} moved, but for the worse", label);
   for (const FactorChange& change : c.factors) {
     // Half of the ranks slow: the median of all lies between the halves, and both factors rise.
     if (change.id != expected || !change.significant || change.log_ratio <= 0.0) continue;
-    return fmt::format("not as expected: {} moved most; {} rose, too (x {:.3f})",
+    return fmt::format("not as expected: {} moved most; {} also rose (x {:.3f})",
                        factor_label(c.moved), label, std::exp(change.log_ratio));
   }
-  return fmt::format("not as expected: {} moved, and not {}", factor_label(c.moved), label);
+  return fmt::format("not as expected: {} moved, not {}", factor_label(c.moved), label);
 }
 
 std::string restated_of(const Comparison& c) {
@@ -196,22 +195,22 @@ std::string restated_of(const Comparison& c) {
     case Restatement::none:
       return "";
     case Restatement::counts:
-      return fmt::format("both were counted anew under {}", c.detail->restated_convention);
+      return fmt::format("both were recounted under {}", c.detail->restated_convention);
     case Restatement::tokens:
       return fmt::format(
-          "both were brought to tokens a second of a GPU: the work of a token is the same{}",
+          "both were converted to tokens/s per GPU: the work per token is the same{}",
           c.detail->restated_convention.empty() || c.detail->restated_convention == "unnamed"
               ? std::string()
               : ", given under " + c.detail->restated_convention);
     case Restatement::flops:
-      return c.detail->per_gpu ? "both are held to the FLOP/s of a GPU: GPUs or work a step differ"
-                               : "both are held against the peak of the second";
+      return c.detail->per_gpu ? "both are compared by FLOP/s per GPU: GPUs or work per step differ"
+                               : "both are measured against the peak of the second";
   }
   return "";
 }
 
 std::string_view shown(const std::string& text) {
-  return text.empty() ? std::string_view("not said") : std::string_view(text);
+  return text.empty() ? std::string_view("not stated") : std::string_view(text);
 }
 
 // Why a token is other work: what the two say of it, or else the formula.
@@ -221,10 +220,10 @@ std::string other_work(const Side& before, const Side& after) {
       (!before.model.empty() && !after.model.empty() && before.model != after.model) ||
       (before.params && after.params && std::fabs(*before.params / *after.params - 1) > 1e-3);
   if (!longer && !other_model) return "a changed formula, not a changed speed";
-  return fmt::format("{}, so a token is not the same work", longer && other_model
-                                                                ? "model and sequence length differ"
-                                                            : longer ? "the sequence length differs"
-                                                                     : "the model differs");
+  return fmt::format("{}, so a token is not the same amount of work",
+                     longer && other_model ? "model and sequence length differ"
+                     : longer              ? "the sequence length differs"
+                                           : "the model differs");
 }
 
 std::string reason_text(const Reason& reason, const Side& before, const Side& after) {
@@ -240,7 +239,7 @@ std::string reason_text(const Reason& reason, const Side& before, const Side& af
   const auto percent = [](double v) { return format_percent(v, 1); };
   switch (reason.obstacle) {
     case Obstacle::impossible:
-      return "an MFU over 100 % is no measurement: " + numbers(percent);
+      return "an MFU over 100 % is not a valid measurement: " + numbers(percent);
     case Obstacle::unmeasured:
       return "neither an MFU nor a step time: " +
              (reason.before_text.empty() ? reason.after_text : reason.before_text);
@@ -250,7 +249,7 @@ std::string reason_text(const Reason& reason, const Side& before, const Side& af
       // Of a step where its tokens are the same, else of a token.
       if (before.flops_per_step && reason.before == before.flops_per_step) {
         return fmt::format(
-            "the same {} tokens a step are counted as {}: {}",
+            "the same {} tokens per step are counted as {}: {}",
             before.tokens_per_step ? format_grouped(*before.tokens_per_step) : std::string(),
             numbers(work), other_work(before, after));
       }
@@ -258,7 +257,7 @@ std::string reason_text(const Reason& reason, const Side& before, const Side& af
                          numbers([](double v) { return fmt::format("{:.6g} GFLOP", v / 1e9); }),
                          other_work(before, after));
     case Obstacle::peak:
-      return "held against different peaks: " + numbers(tera);
+      return "measured against different peaks: " + numbers(tera);
     case Obstacle::clock:
       return "the peaks mean different clocks: " + words;
     case Obstacle::precision:
@@ -266,10 +265,10 @@ std::string reason_text(const Reason& reason, const Side& before, const Side& af
     case Obstacle::gpus:
       return "different numbers of GPUs: " + numbers(count);
     case Obstacle::tokens:
-      return "different tokens a step: " + numbers(count);
+      return "different tokens per step: " + numbers(count);
     case Obstacle::work:
-      return "different work a step: " + numbers(work) +
-             "; without the tokens of a step nothing says whether the batch or the formula changed";
+      return "different work per step: " + numbers(work) +
+             "; without the tokens per step, it could be the batch or the formula that changed";
     case Obstacle::reference:
       return "the factors refer to different compute: " + words;
     case Obstacle::missing_mfu:
@@ -289,7 +288,7 @@ std::string difference_text(const Difference& difference) {
 
 std::string credit_of(const Comparison& c) {
   if (c.detail->causes.empty())
-    return "nothing else differs between the set-ups, as far as they are said";
+    return "nothing else differs between the set-ups, as far as they are stated";
   if (c.detail->causes.size() == 1) {
     return fmt::format("one thing differs between the set-ups: {}", c.detail->causes.front());
   }
@@ -303,23 +302,25 @@ std::vector<std::string> cautions_of(const Comparison& c, const Side& before, co
   // An MFU needs no work a step where it is of tokens or FLOPs a second.
   if (!c.mfu_before && !before.tokens_per_step && !before.flops_per_step &&
       !after.tokens_per_step && !after.flops_per_step) {
-    all.emplace_back("neither says how much work a step is: this holds if it is the same");
+    all.emplace_back("neither states the work per step: this holds if it is the same");
   }
   if (before.mfu && before.convention == "unnamed" && after.convention == "unnamed") {
     all.emplace_back(
-        "neither names its convention: this is a change of speed only if both were counted alike");
+        "neither names its convention: this is a change in speed only if both were counted the "
+        "same way");
   }
   if (before.measure != after.measure) {
-    all.emplace_back("measured in different ways, so only the speed as a whole compares");
+    all.emplace_back("measured in different ways, so only the overall speed is comparable");
   }
   if (c.detail->split_differs) {
     all.push_back(
-        fmt::format("waiting was told from transfer by different means ({}, {}): time may "
-                    "have moved between factors by that alone",
+        fmt::format("waiting was separated from transfer by different methods ({}, {}): that alone "
+                    "may have moved time between factors",
                     before.split, after.split));
   }
   if (c.detail->per_gpu && !c.detail->parts.empty()) {
-    all.emplace_back("the seconds are of different work, so their changes are not gains or losses");
+    all.emplace_back(
+        "the seconds are for different work, so their changes are not gains or losses");
   }
   for (const Side* side : {&before, &after}) {
     if (side->measure != Measure::single && side->steps < 8) {
@@ -382,10 +383,10 @@ std::vector<Error> compare_problems(const CompareSection& section) {
         break;
       case Obstacle::gpus:
       case Obstacle::tokens:
-        hint = "--reconvert compares the speed of a GPU";
+        hint = "--reconvert compares the speed per GPU";
         break;
       case Obstacle::work:
-        hint = "tokens_per_step, stated of each where it was measured, settles it";
+        hint = "stating tokens_per_step with each measurement settles it";
         break;
       case Obstacle::reference:
         hint = "measure both with the same --reference, or --reconvert for the speed alone";
@@ -398,7 +399,7 @@ std::vector<Error> compare_problems(const CompareSection& section) {
         hint = "mfu diagnose or mfu calc says what would explain it";
         break;
       case Obstacle::unmeasured:
-        hint = "--model, --seq-len, --gpus and --chip make an MFU of tokens a second";
+        hint = "--model, --seq-len, --gpus and --chip turn tokens/s into an MFU";
         break;
     }
     problems.emplace_back(ErrorKind::usage, section.reason_texts[i], place, hint);

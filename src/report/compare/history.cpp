@@ -49,7 +49,8 @@ std::string change_text(const HistorySeries& series, const HistoryChange& change
 
 std::string against_text(const HistorySection& section) {
   if (section.series.empty()) {
-    return fmt::format("no records of '{}' that were measured alike", shortened(section.job));
+    return fmt::format("no records of '{}' that were measured the same way",
+                       shortened(section.job));
   }
   const HistorySeries& series = section.series.front();
   if (!section.against) return baseline_text(series);
@@ -61,7 +62,7 @@ std::string against_text(const HistorySection& section) {
       100 * change, 100 * std::expm1(against.log_ci.lo), 100 * std::expm1(against.log_ci.hi),
       level_text(against.baseline.log_middle, series.has_mfu), against.baseline.entries,
       !certain     ? "as usual"
-      : change > 0 ? "quicker than usual"
+      : change > 0 ? "faster than usual"
                    : "slower than usual");
 }
 

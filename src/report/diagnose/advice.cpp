@@ -14,7 +14,7 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Where the places are known, what there is to mend; where they are not, `otherwise`.
+// Known places: what to exchange. Unknown places: `otherwise`.
 void add_placement(const Conditions& conditions, std::string otherwise, Advice& advice) {
   if (!conditions.placement) {
     if (!otherwise.empty()) advice.actions.push_back(std::move(otherwise));
@@ -25,13 +25,13 @@ void add_placement(const Conditions& conditions, std::string otherwise, Advice& 
   }
 }
 
-// One place does nothing while the others wait for it: its GPU is not what is slow.
+// One place is idle while the others wait for it: the GPU is not what is slow.
 Advice stands_still(Cause cause, Persistence persistence, const std::string& who,
                     const Conditions& conditions) {
   Advice advice;
   advice.owner = "infrastructure";
   advice.refuted_by =
-      "the same rank stops on another host too: then it is its input or its own code (stall)";
+      "the same rank also stops on another host: then it is its input or its own code (stall)";
   if (cause == Cause::gc) {
     advice.actions = {"collect garbage on all ranks in the same step, or less often"};
     advice.owner = "framework";
@@ -42,20 +42,21 @@ Advice stands_still(Cause cause, Persistence persistence, const std::string& who
   std::string host = fmt::format("look at the host of {}: CPU load, memory, disk, other jobs", who);
   if (persistence == Persistence::bursts) {
     advice.actions = {conditions.async_checkpoint
-                          ? "compare its steps with those of the checkpoint: what does it write "
-                            "that the others do not, and waits for"
-                          : "compare its steps with those of the checkpoint and the log: does it "
-                            "write for all? Write asynchronously and sharded"};
+                          ? "compare its stops with the checkpoint steps: what does it write, and "
+                            "wait for, that the others do not"
+                          : "compare its stops with the checkpoint and logging steps: does it "
+                            "write for all ranks? Write asynchronously and sharded"};
     if (!conditions.manual_gc) {
       advice.actions.emplace_back(
-          "see if it collects garbage then: on all ranks in the same step costs once");
+          "check for garbage collection at those steps: on all ranks in the same step it costs "
+          "only once");
     }
     advice.actions.push_back(std::move(host));
     advice.actions.push_back(std::move(loader));
   } else {
     advice.actions = {std::move(loader), std::move(host)};
   }
-  advice.actions.emplace_back("a GPU that stood still is none that is slow: check it last");
+  advice.actions.emplace_back("an idle GPU is not a slow GPU: check the GPU last");
   return advice;
 }
 
@@ -66,14 +67,14 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
   if (locality == Locality::link || locality == Locality::group || cause == Cause::link) {
     advice.actions = {
         fmt::format("read error counters, speed and width of {}: cable, port, adapter", who),
-        "run an all-reduce benchmark between the nodes of that group, and one beside it",
+        "run an all-reduce benchmark between the nodes of that group, and of another group",
         "swap the cable or drain the node"};
     add_placement(conditions,
-                  "then place communication-heavy ranks by topology: give node and switch of each "
-                  "rank, and the groups that cross needlessly are named",
+                  "then place communication-heavy ranks by topology: given the node and switch of "
+                  "each rank, mfu names the groups that cross needlessly",
                   advice);
     advice.refuted_by =
-        "the other groups are as slow under the same load: then it is communication";
+        "the other groups are just as slow under the same load: then it is communication";
     return advice;
   }
   if (conditions.stands_still) return stands_still(cause, persistence, who, conditions);
@@ -82,12 +83,12 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
       advice.actions = {fmt::format("check temperature, fans and inlet air of {}", who)};
       break;
     case Cause::power:
-      advice.actions = {fmt::format("check the power cap and the supply of {}", who)};
+      advice.actions = {fmt::format("check the power cap and the power supply of {}", who)};
       break;
     case Cause::hardware:
       if (conditions.other_chip) {
         advice.actions = {
-            fmt::format("replace {} by the chip of its peers, or give it less work", who)};
+            fmt::format("replace {} with the chip of its peers, or give it less work", who)};
         break;
       }
       advice.actions = {fmt::format("read ECC and Xid of {} first: a reset or a repair", who)};
@@ -119,15 +120,15 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
         "find what else runs there at that time: daemons, checks, other jobs");
   }
   advice.actions.emplace_back("run a health check there; if it fails, drain it and use a spare");
-  // Where who waits is not decided by the network, moving ranks about mends nothing.
+  // Moving ranks helps only where the network decides who waits.
   if (conditions.communication_heavy) {
     add_placement(conditions, "only then place communication-heavy ranks by topology", advice);
   }
   advice.refuted_by =
       locality == Locality::node
-          ? "after a swap of the hardware the same ranks are slow: then their work is larger "
+          ? "the same ranks are still slow after a hardware swap: then they have more work "
             "(imbalance)"
-          : "after a swap of the hardware the same rank is slow: then its work is larger "
+          : "the same rank is still slow after a hardware swap: then it has more work "
             "(imbalance)";
   return advice;
 }
@@ -143,7 +144,7 @@ Advice imbalance(Cause cause, Locality locality, Persistence persistence, const 
           "then check that memory still allows the same number of microbatches in flight"};
       if (!conditions.interleaved) {
         advice.actions.emplace_back(
-            "where whole layers are too coarse: interleaved stages share them out more finely");
+            "if whole layers are too coarse: interleaved stages divide them more finely");
       }
       advice.refuted_by = fmt::format(
           "the GPUs of {} are slow in other jobs too: then it is hardware (straggler)", who);
@@ -151,43 +152,42 @@ Advice imbalance(Cause cause, Locality locality, Persistence persistence, const 
     case Cause::expert_load:
       advice.actions = {"raise the load-balancing loss or lower the capacity factor",
                         "place hot experts apart, or replicate them"};
-      advice.refuted_by = "tokens per expert are even: then it is not the router";
+      advice.refuted_by = "tokens per expert are balanced: then it is not the router";
       return advice;
     case Cause::data_lengths:
       advice.owner = "data";
       advice.actions = {
-          "balance sequence lengths over the ranks of each step (sum of squares, not "
-          "of tokens)",
+          "balance sequence lengths across the ranks in each step (sum of squares, not of tokens)",
           "pack sequences to one length, or sort before sharding"};
       advice.refuted_by = "a run on equal lengths shows the same waits: then it is not the data";
       return advice;
     case Cause::data_shard:
       advice.owner = "data";
       advice.actions = {"give every data-parallel rank the same work: reshard by tokens",
-                        "check samplers and bucketing for a standing bias"};
+                        "check samplers and bucketing for a persistent bias"};
       advice.refuted_by =
-          "the order of the ranks stays after the shards are exchanged: then it is hardware";
+          "the ranks keep their order after the shards are exchanged: then it is hardware";
       return advice;
     case Cause::jitter:
       advice.owner = "infrastructure";
-      advice.actions = {"no one place is slow: look for noise (CPU pinning, daemons, clocks)",
-                        "fewer synchronisations a step make the noise cost less"};
-      advice.refuted_by = "the steps that are slow follow the batch: then it is the data";
+      advice.actions = {"no single place is slow: look for noise (CPU pinning, daemons, clocks)",
+                        "fewer synchronisations per step make the noise cost less"};
+      advice.refuted_by = "the slow steps follow the batch: then it is the data";
       return advice;
     default:
       break;
   }
   if (persistence == Persistence::moving) {
     advice.owner = "data";
-    advice.actions = {"even the work over the ranks in every step: sequence lengths first"};
+    advice.actions = {"balance the work across the ranks in every step: sequence lengths first"};
     if (!conditions.forward_backward) {
       advice.actions.emplace_back(
-          "record forward and backward apart: together they show if the data are it");
+          "record forward and backward separately: they show whether it is the data");
     }
   } else if (locality == Locality::stage) {
     advice.actions = {fmt::format("move work from {} to the other stages", who)};
   } else {
-    advice.actions = {"even the work over the ranks: layers, experts, data shards"};
+    advice.actions = {"balance the work across the ranks: layers, experts, data shards"};
   }
   advice.refuted_by = "the work per rank is equal: then the slow rank is a straggler";
   return advice;
@@ -202,10 +202,10 @@ Advice stall(Cause cause, Persistence persistence, const Conditions& conditions)
           "{} or {}",
           conditions.loader_workers.empty()
               ? std::string("more loader workers")
-              : fmt::format("more than the {} loader workers of now,", conditions.loader_workers),
+              : fmt::format("more than the current {} loader workers,", conditions.loader_workers),
           conditions.prefetch.empty()
               ? std::string("deeper prefetch")
-              : fmt::format("deeper prefetch than the {} of now", conditions.prefetch)));
+              : fmt::format("deeper prefetch than the current {}", conditions.prefetch)));
       if (conditions.tokenised && conditions.local_data) {
         advice.actions.emplace_back(
             "profile the loader: CPU cores per worker, decompression, shuffling, the copy to the "
@@ -219,14 +219,14 @@ Advice stall(Cause cause, Persistence persistence, const Conditions& conditions)
     case Cause::checkpoint:
       advice = {{}, "framework", "the stops do not follow the checkpoint interval"};
       if (conditions.async_checkpoint) {
-        advice.actions = {"find what still stops: the copy to the host, or a barrier before it",
+        advice.actions = {"find what still blocks: the copy to the host, or a barrier before it",
                           "write checkpoints less often"};
       } else {
         advice.actions = {"write checkpoints asynchronously and sharded", "or less often"};
       }
       return advice;
     case Cause::gc:
-      advice = {{}, "framework", "the stops stay with collection turned off"};
+      advice = {{}, "framework", "the stops remain with collection turned off"};
       if (conditions.manual_gc) {
         advice.actions = {"collect on all ranks in the same step, and less often"};
         advice.refuted_by = "the stops do not follow the interval of the collection";
@@ -254,11 +254,11 @@ Advice communication(const Conditions& conditions) {
   Advice advice;
   advice.owner = "framework";
   const std::optional<double>& hidden = conditions.hidden_share;
-  // What of the two can still be overlapped: parameters are gathered only where they are sharded.
+  // What can still be overlapped: parameters are gathered only where they are sharded.
   std::vector<std::string> left;
   if (!conditions.gradients_overlap) left.emplace_back("gradient reduction with backward");
   if (!conditions.parameters_overlap && conditions.sharded.value_or(true)) {
-    left.emplace_back(conditions.sharded ? "the gathering of parameters with compute"
+    left.emplace_back(conditions.sharded ? "parameter gathering with compute"
                                          : "prefetch of sharded parameters");
   }
   if (left.empty()) {
@@ -274,10 +274,10 @@ Advice communication(const Conditions& conditions) {
   advice.actions.push_back(
       conditions.bucket.empty()
           ? std::string("larger buckets, fewer collectives")
-          : fmt::format("other buckets ({} now), fewer collectives", conditions.bucket));
+          : fmt::format("a different bucket size (now {}), fewer collectives", conditions.bucket));
   add_placement(conditions, "change the layout so that the heaviest groups stay inside a node",
                 advice);
-  advice.refuted_by = "one group alone is slow: then it is a link (straggler)";
+  advice.refuted_by = "only one group is slow: then it is a link (straggler)";
   return advice;
 }
 
@@ -288,12 +288,12 @@ Advice kernels(const Conditions& conditions) {
                     "profile one rank: which kernels take the time, and at what shape"};
   if (conditions.peak_without_fp8) {
     advice.actions.insert(advice.actions.begin() + 1,
-                          "the run says it computes in fp8 and the peak is another precision's: "
+                          "the run says it computes in fp8, but the peak is for another precision: "
                           "--precision fp8, or a mix");
   }
   if (conditions.recompute == Recompute::full) {
     advice.actions.emplace_back(
-        "recompute selectively where memory allows: in full, every forward runs twice");
+        "recompute selectively where memory allows: full recomputation runs every forward twice");
   }
   std::vector<std::string> levers;
   if (!conditions.fused_attention) levers.emplace_back("fused attention");
@@ -328,7 +328,8 @@ Advice advice_for(Family family, Cause cause, Locality locality, Persistence per
         return {{"read the clock limits of all nodes: locked or application clocks (nvidia-smi -q "
                  "-d CLOCK; -rgc resets them)"},
                 "performance",
-                "the clocks rise to the chip's own and the step stays: then it is the kernels"};
+                "the clocks rise to the chip's own and the step time does not change: then it is "
+                "the kernels"};
       }
       if (cause == Cause::thermal || cause == Cause::power || persistence == Persistence::drift) {
         return {{"plot SM clock, temperature and power over the run",
@@ -365,7 +366,7 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
         add(fmt::format("record at least {} steps after the warm-up", fact.of));
         break;
       case FactKind::few_ranks:
-        add(fmt::format("record the missing ranks: all {}, or 9 in 10 at least", fact.of));
+        add(fmt::format("record the missing ranks: all {}, or at least 9 in 10", fact.of));
         break;
       case FactKind::one_rank:
         add("record the other ranks too: one file per rank, all given together");
@@ -377,30 +378,30 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
         add("record comm_by_group, so that the groups can be compared");
         break;
       case FactKind::two_speeds:
-        add("give the devices' telemetry (--telemetry): a low clock is the device, the same clock "
-            "is the work");
+        add("give the devices' telemetry (--telemetry): a low clock means the device, an equal "
+            "clock the work");
         break;
       case FactKind::coincides:
-        add("exchange that hardware with another and run again: what stays with the stage or the "
+        add("swap that hardware with another and run again: what stays with the stage or the "
             "experts is their work, what moves is the hardware");
         break;
       case FactKind::overexplained:
-        add("check waits_in, and that no second is in two buckets or outside the step series");
+        add("check waits_in, and that no time is in two buckets or outside the step series");
         break;
       case FactKind::cut_trace:
-        add("record or copy that trace again, whole");
+        add("record or copy that trace again, completely");
         break;
       case FactKind::lost_activities:
         add("record the trace again; the notes say which activities were left out, and why");
         break;
       case FactKind::waits_unsplit:
-        add("record waiting apart (waits_in: separate), or mark input and host time as stall");
+        add("record waiting separately (waits_in: separate), or mark input and host time as stall");
         break;
       case FactKind::unexplained:
         add("take a profiler trace of one slow step on two ranks");
         break;
       case FactKind::not_judged:
-        add("give workload.flops_per_step and hardware.chip: then slow kernels are judged too");
+        add("give workload.flops_per_step and hardware.chip, so that slow kernels are judged too");
         break;
       case FactKind::step_uneven:
         add("check that all ranks mark the same step: begin and end at the same synchronisation");
@@ -409,7 +410,7 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
         break;
     }
   }
-  if (actions.empty()) add("record more steps, with waiting apart (waits_in: separate)");
+  if (actions.empty()) add("record more steps, with waiting separate (waits_in: separate)");
   return actions;
 }
 

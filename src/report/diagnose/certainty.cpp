@@ -25,11 +25,11 @@ std::string split_phrase(SplitMethod split, WaitsIn waits_in) {
     case SplitMethod::separate:
       return "waiting is the file's own wait series";
     case SplitMethod::groups:
-      return fmt::format("waiting = {} beyond the least of the rank's group in that step", where);
+      return fmt::format("waiting = {} above the minimum of the rank's group in that step", where);
     case SplitMethod::step_minimum:
-      return fmt::format("waiting = {} beyond the least of all ranks in that step", where);
+      return fmt::format("waiting = {} above the minimum of all ranks in that step", where);
     case SplitMethod::pipeline_model:
-      return "transfer = step less the pipeline's compute less the common stall";
+      return "transfer = step minus the pipeline's compute minus the common stall";
   }
   return "";
 }
@@ -38,20 +38,20 @@ std::string split_phrase(SplitMethod split, WaitsIn waits_in) {
 std::string unseparated(const Diagnosis& diagnosis) {
   const bool pipelined = diagnosis.detail->setup.stages > 1;
   if (diagnosis.detail->split == SplitMethod::separate && pipelined) {
-    return "waits and the schedule's bubble apart: both recorded as wait or stall";
+    return "waits separate from the schedule's bubble: both recorded as wait or stall";
   }
   if (diagnosis.detail->split == SplitMethod::groups && pipelined) {
-    return "waits between stages and the schedule's bubble apart: both in the groups' time";
+    return "waits between stages separate from the schedule's bubble: both in the groups' time";
   }
   if (diagnosis.detail->split == SplitMethod::pipeline_model) {
     return diagnosis.detail->waits_in == WaitsIn::stall
-               ? "bubbles, waits, input and host time apart: all recorded as stall"
-               : "bubbles, waits and transfer apart: all recorded as communication";
+               ? "bubbles, waits, input and host time separately: all recorded as stall"
+               : "bubbles, waits and transfer separately: all recorded as communication";
   }
   if (diagnosis.detail->split == SplitMethod::step_minimum) {
     return diagnosis.detail->waits_in == WaitsIn::stall
-               ? "waits, input and host time apart: all recorded as stall"
-               : "whether one link is slow or all (no comm_by_group)";
+               ? "waits, input and host time separately: all recorded as stall"
+               : "whether one link is slow or all are (no comm_by_group)";
   }
   return "";
 }
@@ -158,7 +158,7 @@ std::string unseen(const Diagnosis& diagnosis, const RunTimings& run) {
   const bool places = std::any_of(run.ranks.begin(), run.ranks.end(),
                                   [](const RankInfo& rank) { return !rank.node.empty(); });
   std::vector<std::string> absent = missing_telemetry(diagnosis);
-  // With telemetry beside the run, what is missing is missing there too.
+  // With separate telemetry, what is missing is missing there too.
   const bool some = !diagnosis.detail->health.ranks.empty();
   if (some && !absent.empty()) {
     parts.push_back(fmt::format("{}: not measured", fmt::join(absent, ", ")));

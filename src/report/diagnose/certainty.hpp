@@ -1,4 +1,4 @@
-// How sure: what was measured, what was worked out from it, what was assumed, what nobody saw.
+// How sure: what was measured, derived and assumed, and what was not seen.
 #pragma once
 
 #include <string>

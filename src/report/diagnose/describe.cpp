@@ -64,7 +64,7 @@ std::string steps_line_of(const Diagnosis& diagnosis) {
 std::string mfu_missing_of(const Headline& headline) {
   if (headline.mfu) return "";
   const std::string_view work =
-      "the work of a step (workload.flops_per_step: FLOPs of the whole job; or a known model with "
+      "the work per step (workload.flops_per_step: FLOPs of the whole job; or a known model with "
       "seq_len and global_batch)";
   const std::string_view peak =
       "the peak (hardware.chip and hardware.precision, or hardware.peak_tflops)";
@@ -173,7 +173,7 @@ std::vector<PartText> part_texts_of(const Diagnosis& diagnosis) {
 }
 
 WordingContext context_for(const Diagnosis& diagnosis, Locality locality, Culprits culprits) {
-  // The verdict line says where a rank is; the evidence need not say it again.
+  // The verdict line already says where a rank is.
   if (locality == Locality::rank) culprits.nodes.clear();
   return {subject_of(locality, culprits, diagnosis.detail->setup.stages), locality,
           diagnosis.detail->setup.recorded_ranks, diagnosis.detail->materiality,
@@ -277,11 +277,11 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
   }
   if (verdict.family == Family::inconclusive) {
     section.actions = deciding_measurements(diagnosis.detail->verdict_facts);
-    section.owner = "whoever records the run";
+    section.owner = "measurement";
     section.recoverable_missing = "no verdict, so nothing to recover yet";
   } else if (verdict.family == Family::healthy) {
     if (!diagnosis.headline.mfu) section.actions = {section.mfu_missing};
-    section.refuted_by = "the recorded steps are not like the run: other steps, other ranks";
+    section.refuted_by = "the recorded steps or ranks are not representative of the run";
     section.recoverable_missing = "nothing material to recover";
   } else if (verdict.family != Family::mixed) {
     const Advice advice =
@@ -303,7 +303,7 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
   }
 }
 
-// For the words alone: whoever reads of a slow rank wants to know where it is.
+// For the words alone: the reader of a slow rank's name wants to know where it is.
 Diagnosis with_nodes(Diagnosis diagnosis, const RunTimings& run) {
   const auto add_nodes = [&run](Locality locality, Culprits& culprits) {
     if (locality != Locality::rank || !culprits.nodes.empty()) return;

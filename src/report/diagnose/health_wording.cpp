@@ -52,7 +52,7 @@ std::string reason_name(ThrottleReason reason) {
   return "";
 }
 
-// Empty: not one that is known here.
+// Empty: unknown here.
 std::string_view xid_meaning(std::int64_t code) {
   struct Meaning {
     std::int64_t code;
@@ -62,7 +62,7 @@ std::string_view xid_meaning(std::int64_t code) {
       {13, "the application's fault: a graphics engine exception"},
       {31, "the application's fault: a memory page fault"},
       {43, "the application stopped"},
-      {45, "the application was ended"},
+      {45, "the application was terminated"},
       {48, "a double-bit memory error"},
       {63, "a memory row was remapped, or a page retired"},
       {64, "remapping a memory row failed"},
@@ -140,7 +140,7 @@ std::string power_text(const HealthFact& fact, const Subject& subject) {
   if (fact.peers) text += fmt::format(", {} {}", whose_peers(subject), watts(*fact.peers));
   if (fact.limit) text += fmt::format("; allowed {}", watts(*fact.limit));
   if (fact.stance == Stance::supports && fact.peers) {
-    text += ", at the same clock: what holds it back does not show in the clock";
+    text += ", at the same clock: the clock does not show what holds it back";
   }
   return text;
 }
@@ -168,7 +168,7 @@ std::string xid_text(const HealthFact& fact, const Subject& subject) {
   if (fact.count > 1) text += fmt::format(" ({} times)", fact.count);
   text += " on " + (fact.on_node ? "a GPU of that node" : subject.name);
   if (!meaning.empty()) text += fmt::format(": {}", meaning);
-  if (fact.before) text += "; it came before the record of the run";
+  if (fact.before) text += "; it came before the recorded run";
   return text;
 }
 
@@ -207,7 +207,7 @@ std::string clock_split(const Diagnosis& diagnosis) {
 
 std::string two_modes_text(const TwoModes& modes) {
   std::string text = fmt::format(
-      "steps are of two kinds and flip between them: {} and {} ({:.2f} "
+      "steps switch between two lengths: {} and {} ({:.2f} "
       "x, {} of {} steps are slow)",
       format_seconds(modes.fast_s), format_seconds(modes.slow_s), modes.slow_s / modes.fast_s,
       modes.slow_steps, modes.of);
@@ -281,13 +281,13 @@ HealthTexts health_texts(const Diagnosis& diagnosis, const Subject& subject) {
                         remark.ranks.size() > 1};
     std::string text = health_sentence(remark.fact, whose, false);
     if (remark.fact.check == HealthCheck::throttle) text = whose.name + ": " + text;
-    // These are no culprits: the timings say so, where they say anything.
+    // These are not culprits: the timings, where there are any, say so.
     if (verdict.family != Family::inconclusive) {
       text += whose.plural ? "; their timings do not stand out" : "; its timings do not stand out";
     }
     texts.remarks.push_back(std::move(text));
   }
-  // Bursts are told with their finding; what the devices did in them is not.
+  // Bursts are reported with their finding; what the devices did in them is not.
   const auto& modes = diagnosis.detail->health.two_modes;
   const bool told =
       std::any_of(diagnosis.detail->findings.begin(), diagnosis.detail->findings.end(),

@@ -9,7 +9,7 @@
 namespace mfu {
 namespace {
 
-constexpr std::size_t kMostCrossings = 2;  // that are said; --json has all
+constexpr std::size_t kMostCrossings = 2;  // that are shown; --json has all
 constexpr std::size_t kMostExchanges = 3;
 
 std::string_view places_word(const NeedlessCrossing& crossing, bool one) {
@@ -24,10 +24,10 @@ std::string crossing_text(const NeedlessCrossing& crossing) {
   const std::string ranks = number_list(crossing.example_ranks);
   if (crossing.rings) {
     return fmt::format(
-        "{} pass between {} more often than they must: ranks {} {} times a round, {} would do", who,
+        "{} pass between {} more often than needed: ranks {} {} times per round, {} would do", who,
         places_word(crossing, false), ranks, crossing.example_crossings, crossing.example_least);
   }
-  return fmt::format("{} cross {} and need not: ranks {} lie on {}, {} {} would do", who,
+  return fmt::format("{} cross {} needlessly: ranks {} are on {}, {} {} would do", who,
                      places_word(crossing, false), ranks, name_list(crossing.example_places),
                      crossing.example_least, places_word(crossing, crossing.example_least == 1));
 }

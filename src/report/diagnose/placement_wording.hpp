@@ -9,7 +9,7 @@
 
 namespace mfu {
 
-// What crosses and need not, and the exchanges that mend it; empty: nothing to mend.
+// What crosses needlessly, and the exchanges that fix it; empty: nothing to fix.
 [[nodiscard]] std::vector<std::string> placement_actions(const Placement& placement);
 
 }  // namespace mfu

@@ -46,11 +46,12 @@ std::optional<ReplaySection> describe_replay(const RunTimings& run, const Diagno
     if (!text.empty()) section.lines.push_back({std::move(label), std::move(text)});
   };
   add("step",
-      fmt::format("{} recorded, {} with nothing between the operations (x {:.4f})",
+      fmt::format("{} recorded, {} with no gaps between the operations (x {:.4f})",
                   time_text(r.recorded_step_s), time_text(r.replayed_step_s), r.launch_slowdown()));
-  add("ideal", fmt::format("{}: each kind of compute at its mean, of communication at its median; "
-                           "slowdown x {:.3f}",
-                           time_text(r.ideal_step_s), r.slowdown()));
+  add("ideal",
+      fmt::format("{}: each kind of compute at its mean, each kind of communication at its median; "
+                  "slowdown x {:.3f}",
+                  time_text(r.ideal_step_s), r.slowdown()));
   std::string by = parts_text("stage", r.by_stage);
   for (const std::string& more : {parts_text("dp", r.by_dp), parts_text("", r.by_op_type)}) {
     if (!more.empty()) by += (by.empty() ? "" : "; ") + more;
@@ -61,7 +62,7 @@ std::optional<ReplaySection> describe_replay(const RunTimings& run, const Diagno
                                 saved(r.worst_rank_at_peers_step_s, r.replayed_step_s)));
   }
   if (r.by_stage.size() > 1) {
-    add("stages", fmt::format("compute spread evenly over the stages leaves {}",
+    add("stages", fmt::format("compute balanced across the stages leaves {}",
                               saved(r.balanced_stages_step_s, r.replayed_step_s)));
   }
   add("no waits", fmt::format("the longest rank alone takes {}", time_text(r.no_waits_step_s)));

@@ -27,7 +27,7 @@ std::string ranks_text(std::int64_t count) {
 }
 
 std::string pairing_line(const TraceEvidence& trace) {
-  const std::string how = trace.by_sequence ? "by their numbers" : "by order";
+  const std::string how = trace.by_sequence ? "by sequence number" : "by order";
   switch (trace.pairing) {
     case TracePairing::paired: {
       std::string text =
@@ -45,25 +45,25 @@ std::string pairing_line(const TraceEvidence& trace) {
       if (!trace.reason.empty()) text += fmt::format("; the rest: {}", trace.reason);
       if (!trace.waits_separate) {
         text += fmt::format(
-            "; only {} of communication's time is paired, so waiting and transfer "
-            "stay together",
+            "; only {} of communication time is paired, so waiting and transfer stay combined",
             format_percent(trace.paired_share, 0));
       }
       return text;
     }
     case TracePairing::durations:
-      return fmt::format("{} of {} collectives paired {}, by their durations alone: {}",
-                         trace.paired, trace.collectives, how, trace.reason);
+      return fmt::format("{} of {} collectives paired {}, by duration alone: {}", trace.paired,
+                         trace.collectives, how, trace.reason);
     case TracePairing::refused:
-      return fmt::format("collectives are not paired: {}; durations only, nobody is named last",
+      return fmt::format("collectives are not paired: {}; durations only, so no rank is named last",
                          trace.reason);
     case TracePairing::none:
       break;
   }
   if (trace.ranks.size() > 1) return "no collectives in the traces";
   if (trace.world_size && *trace.world_size > 1) {
-    return fmt::format("one rank of {}: its own split; whom it waits for is in the other traces",
-                       *trace.world_size);
+    return fmt::format(
+        "one rank of {}: its own split; the other traces show which ranks it waits for",
+        *trace.world_size);
   }
   return "";
 }
@@ -71,7 +71,7 @@ std::string pairing_line(const TraceEvidence& trace) {
 std::string last_line(const TraceEvidence& trace) {
   if (trace.pairing != TracePairing::paired || trace.paired == 0) return "";
   std::string text;
-  // Whoever is not recorded may have been later still.
+  // A rank that is not recorded may have been later still.
   const auto recorded = static_cast<std::int64_t>(trace.ranks.size());
   const bool missing = trace.world_size && recorded < *trace.world_size;
   for (std::size_t i = 0; i < trace.late.size() && i < kMostNamed; ++i) {
@@ -91,7 +91,7 @@ std::string last_line(const TraceEvidence& trace) {
   }
   if (trace.nobody_late > 0) {
     text += (text.empty() ? "" : "; ") +
-            fmt::format("nobody later than the clocks can tell in {} of {}", trace.nobody_late,
+            fmt::format("no rank later than the clocks can resolve in {} of {}", trace.nobody_late,
                         trace.paired);
   }
   if (missing) {
@@ -100,7 +100,7 @@ std::string last_line(const TraceEvidence& trace) {
   return text;
 }
 
-// By durations alone: who waits least keeps the others waiting, if the clocks could say it.
+// By duration alone: the rank that waits least keeps the others waiting.
 std::string shortest_line(const TraceEvidence& trace) {
   if (trace.pairing != TracePairing::durations || trace.list.empty()) return "";
   std::vector<std::int64_t> ranks;
@@ -190,7 +190,7 @@ std::vector<LongStep> long_steps(const RunTimings& run, double& usual) {
   return found;
 }
 
-// The longest step is the longest waiter's where waits are what it has more of than others.
+// The longest step belongs to the longest waiter if its excess is waiting.
 std::string longest_line(const RunTimings& run) {
   double usual = 0.0;
   const std::vector<LongStep> found = long_steps(run, usual);
@@ -220,7 +220,7 @@ std::string longest_line(const RunTimings& run) {
       break;
   }
   return who + fmt::format("the longest has {} more communication{}", excess,
-                           run.wait.empty() ? "; waiting and transfer are not told apart" : "");
+                           run.wait.empty() ? "; waiting and transfer are not separated" : "");
 }
 
 // "39.4 %", or "44.0 % (39.1 to 51.2 % by rank)".
@@ -259,7 +259,7 @@ std::string memory_line(const TraceEvidence& trace) {
     shares.push_back(rank.in_steps.exposed_memory_s / rank.in_steps.window_s);
   }
   if (shares.empty() || !(*std::max_element(shares.begin(), shares.end()) > 0)) return "";
-  return share_text(shares) + " of the step in exposed copies and sets; part of the stall";
+  return share_text(shares) + " of the step in exposed memory copies and sets; part of the stall";
 }
 
 }  // namespace
@@ -288,7 +288,7 @@ std::optional<TraceSection> describe_trace(const RunTimings& run) {
                       return rank.steps_from == TraceSteps::captured_span;
                     });
   if (span)
-    add("steps", "none in the trace: the captured span, first to last GPU activity, is one");
+    add("steps", "none in the trace: the captured span, first to last GPU activity, counts as one");
   return section;
 }
 

@@ -29,7 +29,7 @@ std::string place_and_time(Family family, Cause cause, const Subject& subject,
   return text;
 }
 
-// Jitter is nobody's fault, and can cost more than a fault would have to.
+// Jitter is nobody's fault, and can cost more than what makes a fault material.
 std::string jitter_price(const Diagnosis& diagnosis) {
   const double step = diagnosis.headline.step_seconds;
   for (const Finding& finding : diagnosis.detail->findings) {
@@ -37,7 +37,7 @@ std::string jitter_price(const Diagnosis& diagnosis) {
         finding.loss_seconds < diagnosis.detail->materiality * step) {
       continue;
     }
-    return fmt::format(", jitter's {} apart", format_percent(finding.loss_seconds / step));
+    return fmt::format(", apart from {} of jitter", format_percent(finding.loss_seconds / step));
   }
   return "";
 }
@@ -64,14 +64,14 @@ std::string also_line(const Diagnosis& diagnosis, const Finding& finding) {
                      fmt::format(": {} a step", format_seconds(finding.loss_seconds));
   const Finding* first = finding_for(diagnosis, finding.family);
   if (is_named(diagnosis.verdict, finding.family) && hides_behind(diagnosis, finding, *first)) {
-    text += " once the first is mended";  // it hides behind that one
+    text += " once the first is fixed";  // it hides behind the first
   }
   for (const Fact& fact : finding.facts) {
     const bool computes = fact.kind == FactKind::compute_excess;
     if (!computes && fact.kind != FactKind::stall_excess) continue;
     const std::string_view verb = computes         ? subject.plural ? "compute" : "computes"
-                                  : subject.plural ? "stand still for"
-                                                   : "stands still for";
+                                  : subject.plural ? "stall for"
+                                                   : "stalls for";
     return text + fmt::format("; {} {} {}, {} peers {}", subject.plural ? "they" : "it", verb,
                               format_seconds(fact.a), subject.plural ? "their" : "its",
                               format_seconds(fact.b));
@@ -177,9 +177,9 @@ std::string worth_of(const Diagnosis& diagnosis) {
   const Finding* finding = finding_for(diagnosis, diagnosis.verdict.family);
   const auto all = finding != nullptr ? with_hidden(diagnosis, *finding) : std::nullopt;
   if (all) {
-    text += fmt::format("; {} when what hides behind it is mended too", shown(*all));
+    text += fmt::format("; {} when what hides behind it is fixed too", shown(*all));
   } else if (finding != nullptr && finding->gone_since_step) {
-    text += fmt::format("; nothing is left of it since step {}", *finding->gone_since_step);
+    text += fmt::format("; nothing left to gain since step {}", *finding->gone_since_step);
   } else if (finding != nullptr && diagnosis.detail->end_state) {
     // Of the family: said where the verdict's is the only finding of it.
     const auto same =

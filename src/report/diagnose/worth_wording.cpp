@@ -36,7 +36,7 @@ std::string stage_label(FixStage stage, double target) {
     case FixStage::bursts_and_links:
       return "1 slow places, stalls";
     case FixStage::balanced:
-      return "2 even work";
+      return "2 balanced work";
     case FixStage::gpu_at_target:
       return fmt::format("3 GPUs at {}", format_percent(target, 0));
   }
@@ -97,11 +97,11 @@ std::string title_of(const CostBasis& basis, const std::optional<EndState>& end_
   return by.empty() ? text : text + " (" + by + ")";
 }
 
-// Why the table is not about the steps that the rest of the screen is about.
+// Why the table covers other steps than the rest of the screen.
 void add_end_state(const Diagnosis& diagnosis, WorthSection& section) {
   if (!section.end_state) return;
   section.remarks.push_back(fmt::format(
-      "as the run is at its end, {} {} from step {} on: what is left of the job goes on like this "
+      "as the run is at its end, {} {} from step {} on: the rest of the job continues like this "
       "({} a step; over all steps {})",
       section.end_state->steps, section.end_state->steps == 1 ? "step" : "steps",
       section.end_state->first_step, format_seconds(section.basis.step_seconds),
@@ -121,17 +121,18 @@ void add_remarks(const Diagnosis& diagnosis, const FixWorth& worth, WorthSection
   for (const FamilyWorth& entry : worth.alone) {
     const double alone = actual - entry.step_seconds;
     if (entry.in_order_seconds < 0.01 * actual || alone > 0.5 * entry.in_order_seconds) continue;
-    section.remarks.push_back(fmt::format("{}: {} a step once what stands before it is mended",
+    section.remarks.push_back(fmt::format("{}: {} a step once what comes before it is fixed",
                                           family_name(entry.family),
                                           format_seconds(entry.in_order_seconds)));
   }
   if (diagnosis.verdict.family == Family::inconclusive) {
-    section.remarks.emplace_back("the verdict is open: this holds only if the measurement says so");
+    section.remarks.emplace_back(
+        "the verdict is open: this holds only if the measurement confirms it");
   }
   const Cost whole = cost_of(actual - worth.chain.back().step_seconds, section.basis);
   if (whole.seconds_left && *whole.seconds_left > 0.0) {
     section.remarks.push_back(
-        fmt::format("all of it: the job ends {} earlier", duration(*whole.seconds_left)));
+        fmt::format("all of them: the job ends {} earlier", duration(*whole.seconds_left)));
   }
 }
 
@@ -161,12 +162,12 @@ std::optional<WorthSection> describe_worth(const Diagnosis& diagnosis, const Wor
   Table table(diagnosis, section);
   if (!alone.empty()) table.heading("Each alone");
   for (const FamilyWorth& entry : alone) {
-    // A remark says what it is worth after others.
+    // A remark says what it is worth after the others.
     if (!entry.material && !all) continue;
     table.row(family_name(entry.family), entry.step_seconds, entry.mfu, actual - entry.step_seconds,
               entry.step_seconds / actual);
   }
-  table.heading("All of it, in this order");
+  table.heading("All of them, in this order");
   double before = actual;
   for (const ChainStep& step : worth.chain) {
     const bool first = step.stage == FixStage::actual;

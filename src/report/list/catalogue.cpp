@@ -1,4 +1,4 @@
-// What there is: conventions, models, chips and terms, as a list or one of them in full.
+// Conventions, models, chips and terms: as a list, or one of them in full.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +23,11 @@ std::string params_text(double params) {
 Item convention_item(const Convention& convention, bool detailed) {
   Item item{std::string(convention.id), std::string(convention.title), "",
             std::string(convention.source)};
-  item.text = fmt::format("FLOPs a token: {}.", convention.formula);
+  item.text = fmt::format("FLOPs per token: {}.", convention.formula);
   if (!detailed) return item;
-  if (convention.hardware_count) item.text += " A hardware count: it gives an HFU and no MFU.";
+  if (convention.hardware_count) item.text += " A hardware count: it gives an HFU, not an MFU.";
   if (!convention.leaves_out.empty()) {
-    item.text += fmt::format(" Left out, or counted otherwise: {}.", convention.leaves_out);
+    item.text += fmt::format(" Left out, or counted differently: {}.", convention.leaves_out);
   }
   const Switches& defaults = convention.defaults;
   std::string can;
@@ -148,8 +148,8 @@ const ModelPreset* preset_of(std::string_view id) {
   for (const ModelPreset& preset : model_presets()) names.push_back(preset.name);
   const std::string_view near = nearest_name(id, names);
   throw Error(ErrorKind::usage,
-              fmt::format("'{}' is no convention, chip, model or term", id.substr(0, 80)), {},
-              near.empty() ? "mfu list conventions, models, chips or terms has what there is"
+              fmt::format("'{}' is not a convention, chip, model or term", id.substr(0, 80)), {},
+              near.empty() ? "mfu list conventions, models, chips or terms shows what there is"
                            : fmt::format("did you mean '{}'?", near));
 }
 
@@ -198,7 +198,7 @@ ListSection explain_item(std::string_view id) {
   try {
     section.items.push_back(chip_item(find_chip(id), true));
   } catch (const Error& error) {
-    // A chip's name that leaves something open is answered as such.
+    // An ambiguous chip name is answered as such.
     if (error.message().find("unknown") == std::string::npos &&
         error.message().find("not in the table") == std::string::npos) {
       throw;

@@ -18,7 +18,7 @@
 namespace mfu {
 namespace {
 
-// Largest over smallest MFU of the rows, less 1.
+// Largest over smallest MFU of the rows, minus 1.
 std::optional<double> spread_of(const std::vector<ConventionResult>& results) {
   double least = 0.0;
   double most = 0.0;
@@ -40,7 +40,7 @@ std::string mfu_missing_of(const Calculation& calculation) {
     return "MFU needs the peak: --chip h100-sxm with --precision bf16, or --peak 989.4T";
   }
   if (!calculation.results.empty() && !calculation.results.front().flops_per_token) {
-    return fmt::format("{} counts hardware FLOPs: it gives an HFU and no MFU",
+    return fmt::format("{} counts hardware FLOPs: it gives an HFU, not an MFU",
                        calculation.results.front().convention->id);
   }
   return "MFU needs a model and a measurement";
@@ -55,7 +55,8 @@ std::string sparse_line(const Calculation& calculation) {
   const std::optional<SparseFigure> sparse = sparse_figure(peak->flops, precision);
   if (!sparse) return "";
   return fmt::format(
-      "{} is the {} figure with 2:4 sparsity (as of {}); the dense one is {}: against it MFU {}.",
+      "{} is the {} figure with 2:4 sparsity (as on {}); the dense one is {}: against that, MFU "
+      "{}.",
       teraflops(peak->flops), to_string(precision), sparse->chip->name,
       teraflops(sparse->dense_flops), format_percent(*mfu * peak->flops / sparse->dense_flops));
 }
@@ -71,7 +72,7 @@ std::size_t add_matches(CalcSection& section, const std::vector<Match>& matches)
     section.match_texts.push_back(match_convention(match) + own);
     std::vector<CalcSection::MatchLine>& lines = section.match_lines;
     if (!lines.empty() && own == changes && same(match.value, lines.back().value)) {
-      // The conventions stand before what they have in common.
+      // The conventions come before what they have in common.
       lines.back().text.insert(lines.back().text.size() - changes.size(),
                                " = " + match_convention(match));
     } else if (lines.size() < kLines) {
@@ -79,7 +80,7 @@ std::size_t add_matches(CalcSection& section, const std::vector<Match>& matches)
           {match.value, match.relative_error, match.tied, match_convention(match) + own});
       changes = own;
     } else {
-      changes = "\n";  // no line: nothing to stand beside
+      changes = "\n";  // no line: nothing to compare it with
       continue;
     }
     ++shown;
@@ -94,7 +95,7 @@ void add_advice(CalcSection& section) {
   }
   if (calculation.results.empty()) {
     section.advice.emplace_back(
-        "The TFLOP/s are as given: by which convention they were counted, nothing here says.");
+        "The TFLOP/s are as given: the convention that they were counted by is not stated.");
     return;
   }
   if (const std::optional<double> spread = spread_of(calculation.results)) {
@@ -157,7 +158,7 @@ CalcSection describe_calc(Calculation calculation) {
   }
   if (c.status == CalcStatus::impossible) {
     section.impossible_because.emplace_back(
-        "the time is of fewer steps or in another unit, or does not wait for the GPU");
+        "the time covers fewer steps, is in another unit, or does not wait for the GPU");
   }
   // Against each precision of a mix alone, and against the blend.
   if (c.input.peak && c.input.peak->mix.size() > 1) add_peaks(section);
@@ -199,7 +200,7 @@ CalcSection describe_rebase(const Rebase& rebase) {
   section.fingerprint = fingerprint_text("", to);
   if (rebase.from_mfu > 1) {
     section.advice.emplace_back(
-        "No GPU does more than its peak: over 100 % the first peak was not this GPU's.");
+        "No GPU exceeds its peak: over 100 %, the first peak was not this GPU's.");
   }
   if (rebase.mfu() > 1) {
     section.impossible_because.emplace_back(

@@ -40,7 +40,7 @@ std::string value_text(Quantity quantity, double value) {
     case Quantity::step_seconds:
       return format_seconds(value);
     case Quantity::tokens_per_step:
-      return format_grouped(value) + " tokens a step";
+      return format_grouped(value) + " tokens per step";
     default:
       return format_grouped(value) + " tokens/s";
   }
@@ -60,7 +60,8 @@ std::string factor_hint(const Disagreement& found) {
   switch (found.guess) {
     case FactorGuess::gpus:
       return fmt::format(
-          "{} is the number of GPUs: one of the two is a single GPU's, the other the whole job's",
+          "{} is the number of GPUs: one of the two is for a single GPU, the other for the whole "
+          "job",
           factor);
     case FactorGuess::accumulation:
       return fmt::format(
@@ -69,18 +70,18 @@ std::string factor_hint(const Disagreement& found) {
           factor);
     case FactorGuess::node:
       return fmt::format(
-          "{}: probably one of the two is a single GPU's and the other a node's of 8 GPUs; else "
-          "gradient accumulation, or tensor-parallel copies of the same tokens",
+          "{}: probably one of the two is for a single GPU and the other for a node of 8; "
+          "otherwise gradient accumulation, or tensor-parallel copies of the same tokens",
           factor);
     case FactorGuess::copies:
       return fmt::format(
           "{}: probably gradient accumulation, or tensor- or sequence-parallel copies of the same "
-          "tokens; else GPUs counted once too often",
+          "tokens; otherwise GPUs counted once too often",
           factor);
     case FactorGuess::none:
       break;
   }
-  return "no whole factor explains it: give only what was measured";
+  return "no whole-number factor explains it: give only what was measured";
 }
 
 std::string_view clock_name(ClockRule rule) {
@@ -117,7 +118,7 @@ std::string factor_text(WrongFactor factor, const CalcInput& input) {
     case WrongFactor::forward_only:
       return "backward pass missing (1/3)";
     case WrongFactor::three_times:
-      return "forward and backward times 3 once more";
+      return "forward and backward multiplied by 3 again";
     case WrongFactor::with_embedding:
       return "with the embedding table as a matrix product (+6Vh)";
     case WrongFactor::without_embedding:
@@ -199,7 +200,7 @@ std::string excuse_sentence(const Excuse& excuse) {
                          format_grouped(excuse.count)) +
              would;
     case ExcuseKind::causal:
-      return "full attention is counted, the kernels do the causal half: exact-causal" + would;
+      return "full attention is counted, but the kernels do the causal half: exact-causal" + would;
     case ExcuseKind::other_precision:
       return fmt::format("the run computes in {}: its peak of {}",
                          excuse.precision ? to_string(*excuse.precision) : "another precision",
@@ -211,9 +212,10 @@ std::string excuse_sentence(const Excuse& excuse) {
                          teraflops(excuse.peak_flops)) +
              would;
     case ExcuseKind::hardware:
-      return "the achieved figure holds full recomputation (an HFU): 3/4 of it" + would;
+      return "the achieved figure includes full recomputation (an HFU): 3/4 of it" + would;
     case ExcuseKind::given_peak:
-      return fmt::format("the given peak is too low by 2: {}", teraflops(excuse.peak_flops)) +
+      return fmt::format("the given peak is too low by a factor of 2: {}",
+                         teraflops(excuse.peak_flops)) +
              would;
     case ExcuseKind::clock:
       return fmt::format(
@@ -222,7 +224,7 @@ std::string excuse_sentence(const Excuse& excuse) {
                  std::ceil(excuse.count), excuse.chip->max_mhz) +
              would;
     case ExcuseKind::package:
-      return fmt::format("the figure is of a {}, the peak of one of its {:.0f} devices: {}",
+      return fmt::format("the figure is for a {}, the peak for one of its {:.0f} devices: {}",
                          excuse.chip->package.name, excuse.count, teraflops(excuse.peak_flops)) +
              would;
     case ExcuseKind::sparse:
@@ -261,12 +263,12 @@ Error missing_error(MissingInput missing) {
   };
   switch (missing) {
     case MissingInput::measurement:
-      return error("--step-time", "nothing says how fast the run is",
+      return error("--step-time", "the speed of the run is not given",
                    "one of --step-time 12.9s (with --batch 512 or --tokens-per-step), "
                    "--tokens-per-s 325140, --tokens-per-s-per-gpu 5080, --tflops 310T");
     case MissingInput::tokens:
-      return error("--batch", "the tokens of a step are not known",
-                   "--batch 512 (sequences a step of the whole job, with --seq-len 8192) or "
+      return error("--batch", "the tokens per step are not known",
+                   "--batch 512 (sequences per step of the whole job, with --seq-len 8192) or "
                    "--tokens-per-step 4194304");
     case MissingInput::gpus:
       return error("--gpus", "the number of GPUs is not given", "--gpus 64");

@@ -18,7 +18,7 @@ namespace mfu {
 [[nodiscard]] std::string peak_name(const PeakRow& row);  // "H100 SXM bf16, datasheet, 1830 MHz"
 [[nodiscard]] std::string peak_used_name(const PeakUsed& peak);
 [[nodiscard]] std::string excuse_sentence(const Excuse& excuse);
-// Which convention, and what else; together they are the hypothesis.
+// The convention and everything else that makes up the hypothesis.
 [[nodiscard]] std::string match_convention(const Match& match);
 [[nodiscard]] std::string match_changes(const Match& match, const Calculation& calculation);
 [[nodiscard]] Error missing_error(MissingInput missing);

@@ -1,4 +1,4 @@
-// What one convention counts, by component, and what other conventions make of the same model.
+// What one convention counts, by component, and the totals of other conventions for the same model.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -39,7 +39,7 @@ std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
   const Setup& setup = diagnosis.detail->setup;
   if (!diagnosis.headline.impossible || !diagnosis.headline.mfu) return lines;
   const double mfu = *diagnosis.headline.mfu;
-  // What would still be over 1 explains nothing and is left out.
+  // What would still be over 1 explains nothing.
   const auto add = [&](double would_be, const std::string& text) {
     if (would_be > 0 && would_be <= 1) {
       lines.push_back(text + " would give " + format_percent(would_be));
@@ -49,9 +49,10 @@ std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
   const double times = std::ceil(mfu);
   if (times <= 1e6) {
     add(mfu / times,
-        fmt::format("flops_per_step is the whole job's, hardware.count ({}) a part of it: {:.0f} "
-                    "GPUs",
-                    setup.gpus, times * static_cast<double>(setup.gpus)));
+        fmt::format(
+            "flops_per_step is for the whole job, hardware.count ({}) for part of it: {:.0f} "
+            "GPUs",
+            setup.gpus, times * static_cast<double>(setup.gpus)));
   }
   if (setup.microbatches && *setup.microbatches > 1) {
     add(mfu / *setup.microbatches,
@@ -89,14 +90,14 @@ std::vector<std::string> explain_impossible(const Diagnosis& diagnosis) {
     }
     if (setup.chip->package.devices > 1) {
       add(mfu / setup.chip->package.devices,
-          fmt::format("the figure is of a {}, the peak of one of its {} devices: all of them",
+          fmt::format("the figure is for a {}, the peak for one of its {} devices: all of them",
                       setup.chip->package.name, setup.chip->package.devices));
     }
   }
   if (setup.chip == nullptr || has_sparse_figure(*setup.chip, precision)) {
     add(mfu / 2, "2:4 sparsity is in use: the sparse peak, twice the dense one,");
   }
-  lines.emplace_back("the times are in another unit than time_unit says, or leave out steps");
+  lines.emplace_back("the times are not in the unit that time_unit says, or leave out steps");
   return lines;
 }
 

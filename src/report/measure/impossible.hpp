@@ -9,8 +9,8 @@
 namespace mfu {
 
 // What would explain it, likeliest first, each with the MFU that it would give. Empty when the MFU
-// is possible or not known. A sparse peak is no explanation: it is too high, and makes the MFU too
-// low.
+// is possible or not known. A sparse peak is not an explanation: it is too high, and makes the MFU
+// too low.
 [[nodiscard]] std::vector<std::string> explain_impossible(const Diagnosis& diagnosis);
 
 }  // namespace mfu

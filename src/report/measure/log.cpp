@@ -1,4 +1,4 @@
-// A training log in words: its usual step, what is unusual, what its own figures stand on.
+// A training log in words: its usual step, what is unusual, what its own figures are based on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,9 +47,9 @@ std::string steps_line_of(const LogSummary& summary) {
 std::string_view missing_name(MissingInput missing) {
   switch (missing) {
     case MissingInput::measurement:
-      return "how fast it is in tokens or steps (--seq-len, --batch)";
+      return "its speed in tokens or steps (--seq-len, --batch)";
     case MissingInput::tokens:
-      return "the tokens of a step (--batch with --seq-len, or --tokens-per-step)";
+      return "the tokens per step (--batch with --seq-len, or --tokens-per-step)";
     case MissingInput::gpus:
       return "the number of GPUs (--gpus)";
     case MissingInput::model:
@@ -110,7 +110,7 @@ std::string left_out_text(const LeftOutSteps& out) {
   };
   add(out.warmup, "warm-up (compilation, first steps)");
   add(out.skipped, "skipped as asked");
-  add(out.too_short, "too short to be true");
+  add(out.too_short, "implausibly short");
   add(out.over_peak, "above the hardware's peak");
   add(out.other_batch, "of another batch size");
   add(out.without, "without a time");
@@ -118,7 +118,7 @@ std::string left_out_text(const LeftOutSteps& out) {
 }
 
 std::string change_text(double change) {
-  return fmt::format("{} {}", format_percent(std::fabs(change)), change > 0 ? "slower" : "quicker");
+  return fmt::format("{} {}", format_percent(std::fabs(change)), change > 0 ? "slower" : "faster");
 }
 
 std::string outliers_text(const LogSummary& summary, const Costs& costs) {
@@ -132,10 +132,10 @@ std::string outliers_text(const LogSummary& summary, const Costs& costs) {
   } else if (out.period_seconds) {
     text += fmt::format("; every {}", format_seconds(*out.period_seconds));
   } else if (out.count >= 6) {
-    text += "; at no period";
+    text += "; not periodic";
   }
   if (out.beside_pauses > 0) {
-    text += fmt::format("; {} beside an evaluation, checkpoint or profiler",
+    text += fmt::format("; {} next to an evaluation, checkpoint or profiler",
                         count_text(out.beside_pauses));
   }
   return text;
@@ -148,7 +148,7 @@ std::string pauses_text(const std::vector<PauseSummary>& pauses) {
     if (pause.timed > 0) text += " " + format_seconds(pause.seconds);
     if (pause.timed < pause.count) text += pause.timed > 0 ? " at least" : " (time not printed)";
   }
-  return text + "; not part of any figure above";
+  return text + "; not included in any figure above";
 }
 
 void add_lines(LogSection& section, const Costs& costs) {
@@ -179,7 +179,7 @@ void add_lines(LogSection& section, const Costs& costs) {
                           count_text(segment.first_line), change_text(*segment.change));
     }
     if (shown > 3) text += fmt::format("; {} more changes", shown - 3);
-    add("segments", text + "; --segment N or last takes one", shown > 0);
+    add("segments", text + "; --segment N or last selects one", shown > 0);
   }
   if (!s.pauses.empty()) add("pauses", pauses_text(s.pauses));
 }
@@ -208,11 +208,11 @@ std::string figure_text(const LoggedFigure& figure, const Calculation& calculati
     reproduced_by = hypothesis_of(*match, calculation);
     text += ": reproduced by " + *reproduced_by;
     if (figure.detection.ties > 1) {
-      text += fmt::format(", as by {} other hypotheses", figure.detection.ties - 1);
+      text += fmt::format(", and by {} other hypotheses", figure.detection.ties - 1);
     }
     return text;
   }
-  text += ": does not reproduce";
+  text += ": not reproduced";
   if (!matches.empty()) {
     text += fmt::format("; nearest {}, {:+.1f} %", hypothesis_of(matches.front(), calculation),
                         100 * matches.front().relative_error);
@@ -235,12 +235,12 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
   const LogSummary& s = section.summary;
   if (!missing.empty()) section.calc.mfu_missing = missing;
   if (c.results.empty() && c.ratio) {
-    // The log's own count, of which nothing but the framework is known.
+    // The log's own count: only its framework is known.
     section.calc.fingerprint = fingerprint_text("as-logged:" + log.format, c.input.peak);
-    section.calc.advice = {fmt::format(
-        "The TFLOP/s are the log's own ({}): with --model, --seq-len and --batch they are counted "
-        "anew, by a named convention.",
-        log.format)};
+    section.calc.advice = {
+        fmt::format("The TFLOP/s are the log's own ({}): with --model, --seq-len and --batch they "
+                    "are recounted under a named convention.",
+                    log.format)};
   }
 
   if (c.results.empty() && !c.ratio) section.calc.advice.clear();
@@ -252,7 +252,7 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
     seconds_of_cost = *c.step_seconds / s.median_cost;
   } else {
     section.seconds_missing =
-        "the log prints rates and no times, and the tokens of a step are not known";
+        "the log prints rates but no times, and the tokens per step are not known";
   }
   if (seconds_of_cost) {
     section.p50_seconds = s.median_cost * *seconds_of_cost;

@@ -76,7 +76,7 @@ PeakEntry entry_of(const Chip& chip, const std::vector<PrecisionShare>& mix, con
   return entry;
 }
 
-// What a figure may be. Precisions of one chip that say the same stand together, and so do chips.
+// What a figure may be. Precisions of one chip with the same reading are grouped, and so are chips.
 struct Reading {
   std::string_view density, package;  // package: empty: of one device
   double dense_flops = 0.0;           // of one device
@@ -155,7 +155,7 @@ std::vector<std::string> readings_of_all(double flops, std::span<const Chip> use
     }
     if (!all.empty()) return texts_of(all);
   }
-  return {"No figure of any known chip"};
+  return {"Not a figure of any known chip"};
 }
 
 PeakInverse inverse_of(const Chip& chip, const std::vector<PrecisionShare>& mix, double flops) {
@@ -163,7 +163,7 @@ PeakInverse inverse_of(const Chip& chip, const std::vector<PrecisionShare>& mix,
   inverse.flops = flops;
   inverse.reading = readings(chip, flops);
   if (mix.size() > 1) {
-    throw Error(ErrorKind::usage, "a figure is of one precision", Place{.what = "--precision"},
+    throw Error(ErrorKind::usage, "a figure is for one precision", Place{.what = "--precision"},
                 "--precision bf16");
   }
   const Precision precision = mix.front().precision;
@@ -175,10 +175,9 @@ PeakInverse inverse_of(const Chip& chip, const std::vector<PrecisionShare>& mix,
     return inverse;
   }
   if (chip.max_mhz > 0.0 && *inverse.clock_mhz > 1.005 * chip.max_mhz) {
-    inverse.reading.push_back(
-        fmt::format("{:.4g} MHz is above the {:.6g} MHz that the chip runs at most: this is not "
-                    "its dense {} rate",
-                    *inverse.clock_mhz, chip.max_mhz, to_string(precision)));
+    inverse.reading.push_back(fmt::format(
+        "{:.4g} MHz is above the chip's maximum of {:.6g} MHz: this is not its dense {} rate",
+        *inverse.clock_mhz, chip.max_mhz, to_string(precision)));
   } else {
     inverse.reading.push_back(fmt::format("It is {} of the dense {} datasheet figure",
                                           format_percent(flops / dense), to_string(precision)));
@@ -224,7 +223,7 @@ void describe_one(PeakSection& section, const PeakQuery& query) {
   }
   if (query.flops) section.inverse = inverse_of(chip, mix, *query.flops);
   if (asked.peak.above_max) {
-    section.remarks.push_back(fmt::format("{:.6g} MHz is above the {:.6g} MHz that it runs at most",
+    section.remarks.push_back(fmt::format("{:.6g} MHz is above its maximum of {:.6g} MHz",
                                           asked.peak.clock_mhz, chip.max_mhz));
   }
   if (chip.package.devices > 1) {
@@ -238,7 +237,7 @@ void describe_one(PeakSection& section, const PeakQuery& query) {
   if (!chip.trap.empty()) section.remarks.emplace_back(chip.trap);
   if (asked.achievable != nullptr) {
     section.remarks.push_back(
-        fmt::format("Measured at best: {}, {} of the datasheet figure{}{}",
+        fmt::format("Best measured: {}, {} of the datasheet figure{}{}",
                     teraflops(asked.achievable->flops), format_percent(*asked.achievable_ratio),
                     asked.achievable->clock_mhz > 0.0
                         ? fmt::format(", at a clock of {:.6g} MHz", asked.achievable->clock_mhz)

@@ -22,7 +22,7 @@ std::string scale_text(const ReferencePoint& point) {
 }
 
 std::string convention_text(const ReferencePoint& point) {
-  if (point.convention.empty()) return "convention not told";
+  if (point.convention.empty()) return "convention not stated";
   if (point.standing == Standing::fitted) return fmt::format("{} fits", point.convention);
   if (point.standing == Standing::not_reproduced) {
     return fmt::format("{} does not reproduce it", point.convention);
@@ -72,14 +72,14 @@ ReferencesSection section_of(double mfu, ReferencePlacement placement) {
 
 ListSection list_references() {
   ListSection section;
-  section.title = "reference points: they calibrate, and prove nothing";
+  section.title = "reference points: for calibration, not proof";
   for (const ReferencePoint& point : references()) section.items.push_back(item_of(point));
   section.items.push_back({"usual-range", "MFU 30 to 60 %",
-                           "what LLM training on many GPUs usually reaches, of this table, too",
+                           "what LLM training on many GPUs usually reaches, in this table too",
                            ""});
   section.items.push_back({"hearsay-diverged", "MFU 23 %",
-                           "told of one of two clusters of the same make that diverged: hearsay",
-                           "not traced"});
+                           "reported of one of two identical clusters that diverged: hearsay",
+                           "no source found"});
   return section;
 }
 
@@ -100,7 +100,7 @@ std::optional<ReferencesSection> placed_among_references(const DiagnoseSection& 
   const Diagnosis& diagnosis = section.diagnosis;
   if (!diagnosis.headline.mfu || diagnosis.headline.impossible) return {};
   const Convention* convention = nullptr;
-  // The name alone: a count that was given may have had other switches.
+  // The name alone: a published count may have used other switches.
   for (const Convention& one : conventions()) {
     if (one.id == diagnosis.detail->setup.convention) convention = &one;
   }

@@ -86,14 +86,14 @@ Error contradiction_error(const PlanContradiction& found, std::string_view curre
       fmt::format(
           "says {}, but {} give {}{}", value_text(found.quantity, found.given, currency),
           listed(from, "and"), value_text(found.quantity, found.follows, currency),
-          found.follows_at_least ? " at least, with one GPU: more of them fail more often" : ""),
+          found.follows_at_least ? " at least, with one GPU: more GPUs fail more often" : ""),
       place,
       limit ? fmt::format("leave one of them out; a limit is written {}",
                           words_of(found.quantity).settles)
             : "leave one of them out, and it is worked out");
 }
 
-// It is the interval where another one would do.
+// The interval is the problem where another one would work.
 Error no_progress_error(const Plan& plan) {
   const Goodput& found = *plan.failures;
   FailureRate best = *plan.input.failures;
@@ -104,7 +104,7 @@ Error no_progress_error(const Plan& plan) {
       fmt::format("with a failure every {} nothing gets done", long_time_text(found.job_mtbf_s));
   if (!(goodput_of(best, plan.gpus.value_or(1.0)).useful > kNothingDone)) {
     return {ErrorKind::insufficient, message, place,
-            "is it of a GPU or of the job? 50000h/gpu, 3h/job"};
+            "is it per GPU or per job? 50000h/gpu, 3h/job"};
   }
   place.what = "--checkpoint-interval";
   message +=
@@ -232,14 +232,14 @@ void add_lines(PlanSection& section) {
                              long_time_text(*plan.seconds - *plan.step_seconds)));
   }
   if (plan.gpus_at_most) {
-    line("GPUs", "more of them fail more often: these GPU-hours are enough for no more");
+    line("GPUs", "more GPUs fail more often: these GPU-hours are enough for no more");
   } else if (plan.gpus_too) {
-    line("GPUs", fmt::format("the fewest; {} take as long, since they fail more often",
+    line("GPUs", fmt::format("the fewest; {} take just as long, since they fail more often",
                              gpus_text(*plan.gpus_too)));
   }
   if (plan.impossible && plan.seconds && plan.gpus) {
     line("peak",
-         fmt::format("these GPUs at 100 % would take {}; {} of them would do at 100 %",
+         fmt::format("these GPUs at 100 % would take {}; {} of them would be enough at 100 %",
                      long_time_text(*plan.seconds * *plan.mfu), gpus_text(*plan.gpus * *plan.mfu)));
   }
 }
@@ -252,7 +252,7 @@ std::string remedies_text(const PlanRemedies& found, bool late) {
   if (ways.empty()) return late ? "fewer tokens, a higher MFU or more GPUs" : "less of it";
   std::string text = listed(ways, "or");
   std::vector<std::string> none;
-  if (late && !found.gpus) none.emplace_back("no number of GPUs: more of them fail more often");
+  if (late && !found.gpus) none.emplace_back("no number of GPUs: more GPUs fail more often");
   if (found.mfu && *found.mfu > 1.0) none.emplace_back("no MFU: more than 100 % is needed");
   for (std::size_t i = 0; i < none.size(); ++i) text += (i == 0 ? " (" : "; ") + none[i];
   if (!none.empty()) text += ")";
@@ -264,25 +264,25 @@ void add_limits(PlanSection& section) {
   const Plan& plan = findings.plan;
   if (plan.late) {
     section.advice.push_back(fmt::format(
-        "The deadline of {} does not hold: {}. What would hold it, each alone: {}.",
+        "The deadline of {} is missed: {}. Any one of these would meet it: {}.",
         long_time_text(*plan.input.deadline_s),
         plan.seconds
             ? long_time_text(*plan.seconds)
-            : fmt::format("{} with {} GPUs, the fastest number of them",
+            : fmt::format("{} with {} GPUs, the fastest number",
                           long_time_text(*plan.least_seconds), gpus_text(*plan.fastest_gpus)),
         remedies_text(*plan.late, true)));
   } else if (plan.input.deadline_s && plan.seconds && !plan.deadline_taken && !plan.impossible) {
     section.advice.push_back(fmt::format(
-        "The deadline of {} holds, with {} to spare.", long_time_text(*plan.input.deadline_s),
+        "The deadline of {} is met, with {} to spare.", long_time_text(*plan.input.deadline_s),
         long_time_text(std::max(0.0, *plan.input.deadline_s - *plan.seconds))));
   }
   if (plan.dear) {
     section.advice.push_back(
-        fmt::format("The budget of {} does not hold: {}. What would hold it, each alone: {}.",
+        fmt::format("The budget of {} is exceeded: {}. Any one of these would meet it: {}.",
                     money_text(*plan.input.budget, findings.currency),
                     plan.cost ? money_text(*plan.cost, findings.currency)
                               : money_text(*plan.least_cost, findings.currency) +
-                                    " with one GPU, and more of them fail more often",
+                                    " with one GPU, and more GPUs fail more often",
                     remedies_text(*plan.dear, false)));
   }
 }
@@ -329,7 +329,7 @@ std::vector<Error> plan_problems(const Plan& plan, std::string_view currency, bo
   std::vector<Error> problems;
   if (plan.overflow) {
     problems.emplace_back(ErrorKind::usage, "a result is too large, or too small, for a number",
-                          Place{}, "look at the units: 15T tokens, 405B parameters, 2.5/h");
+                          Place{}, "check the units: 15T tokens, 405B parameters, 2.5/h");
     return problems;
   }
   for (const PlanContradiction& found : plan.contradictions) {
@@ -341,7 +341,7 @@ std::vector<Error> plan_problems(const Plan& plan, std::string_view currency, bo
     Place place;
     place.what = "--gpus";
     problems.emplace_back(ErrorKind::insufficient,
-                          "no number of GPUs is fast enough: more of them fail more often", place,
+                          "no number of GPUs is fast enough: more GPUs fail more often", place,
                           "allow more time, or shorten --checkpoint-time and --restart-time");
   }
   const bool nothing = plan.solved.empty() && !plan.total_flops && !answers_more;
@@ -368,16 +368,16 @@ PlanSection describe_plan(PlanFindings findings) {
   if (f.batch) section.tables.push_back(batch_table(f));
   if (!f.optimal && f.trainable != Trainable::all) {
     section.optimal_missing = fmt::format(
-        "No verdict on size and tokens: trainable={} is {}, and 20 tokens a parameter and the fits "
-        "of the loss are of pre-training",
+        "No verdict on size and tokens: trainable={} is {}, but 20 tokens per parameter and the "
+        "loss fits are for pre-training",
         f.trainable == Trainable::none ? "none" : "lora",
         f.trainable == Trainable::none ? "forward passes only" : "fine-tuning of a trained model");
   }
   if (f.batch_asked && !f.batch && f.trainable == Trainable::none) {
-    section.batch_missing = "No critical batch: forward passes only have no gradient";
+    section.batch_missing = "No critical batch: forward passes alone have no gradient";
   } else if (f.batch_asked && !f.batch && f.trainable == Trainable::lora) {
     section.batch_missing =
-        "No critical batch: the law from the loss is of pre-training; for fine-tuning it needs "
+        "No critical batch: the law from the loss is for pre-training; for fine-tuning it needs "
         "--noise-scale";
   } else if (f.batch_asked && !f.batch) {
     section.batch_missing =

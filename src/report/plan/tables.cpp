@@ -25,7 +25,7 @@ std::string variant_name(PlanVariant::Change change) {
     case PlanVariant::Change::target_mfu:
       return "at the target MFU";
     case PlanVariant::Change::target_by_gpus:
-      return "as fast by GPUs";
+      return "as fast, more GPUs";
     case PlanVariant::Change::twice_the_gpus:
       return "twice the GPUs";
     case PlanVariant::Change::twice_the_mfu:
@@ -90,7 +90,7 @@ PlanTable worth_table(const PlanFindings& findings) {
   const PlanVariant* more = find(plan, Change::target_by_gpus);
   if (now != nullptr && target != nullptr && target->mfu > now->mfu) {
     table.remarks.push_back(
-        fmt::format("The gap from {} to {} costs {}; GPUs would close it at {} times as many.",
+        fmt::format("The gap from {} to {} costs {}; {} times as many GPUs would also close it.",
                     format_percent(now->mfu), format_percent(target->mfu),
                     difference_text(*now, *target, findings.currency),
                     fmt::format("{:.2f}", (more != nullptr ? more->gpus : 0.0) / now->gpus)));
@@ -141,7 +141,7 @@ PlanTable failures_table(const PlanFindings& findings) {
   };
   add("steps (goodput)", found.useful);
   add("writing checkpoints", found.checkpoints);
-  add("steps done again", found.redone);
+  add("repeated steps", found.redone);
   add("restarts", found.restarts);
   add("wall time", found.useful + found.checkpoints + found.redone + found.restarts);
   table.rows.back().total = true;
@@ -184,33 +184,33 @@ PlanTable optimal_table(const PlanFindings& findings) {
     add("this plan", *found.params, *found.tokens, *found.loss, true);
   }
   for (const OptimalSize& size : found.sizes) {
-    add(size.fit == nullptr ? "20 tokens a parameter" : std::string(size.fit->name), size.params,
+    add(size.fit == nullptr ? "20 tokens per parameter" : std::string(size.fit->name), size.params,
         size.tokens, size.loss, false);
   }
   table.remarks.push_back(fmt::format(
       "Loss in nats per token by {}{}.", found.fit->id,
-      found.beyond_fit ? ", beyond the 70M to 16B parameters and 5B to 500B tokens that "
-                         "it was made from"
-                       : ""));
+      found.beyond_fit
+          ? ", beyond the 70M to 16B parameters and 5B to 500B tokens that it was fitted on"
+          : ""));
   if (found.params && found.tokens) {
     const double over = *found.tokens / *found.tokens_for_params;
     switch (found.trained) {
       case Trained::near:
-        table.remarks.push_back("The plan is near 20 tokens a parameter.");
+        table.remarks.push_back("The plan is near 20 tokens per parameter.");
         break;
       case Trained::over:
         table.remarks.push_back(fmt::format(
-            "Over-trained: {} times the 20 tokens a parameter. The same loss would take {} of the "
-            "FLOPs at the fit's best size{}",
+            "Over-trained: {} times the 20 tokens per parameter. The same loss would take {} of "
+            "the FLOPs at the fit's best size{}",
             times_text(over), share_text(*found.flops_for_same_loss / found.flops),
             fit_wants_smaller(found)
                 ? ", which is smaller: by the fit this model is too large for its tokens. Rule and "
                   "fit disagree."
-                : "; what is paid more buys a smaller model."));
+                : "; the extra FLOPs buy a smaller model."));
         break;
       case Trained::under:
         table.remarks.push_back(fmt::format(
-            "Under-trained: {} of the 20 tokens a parameter, which would be {} tokens. The same "
+            "Under-trained: {} of the 20 tokens per parameter, which would be {} tokens. The same "
             "loss would take {} of the FLOPs at the fit's best size.",
             share_text(over), amount_text(*found.tokens_for_params),
             share_text(*found.flops_for_same_loss / found.flops)));
@@ -220,7 +220,7 @@ PlanTable optimal_table(const PlanFindings& findings) {
   if (findings.params && findings.active_params && *findings.params > *findings.active_params) {
     table.remarks.push_back(
         "A mixture of experts: N is what one token goes through; the fits are for dense models, so "
-        "its loss is a bound from above.");
+        "its loss is an upper bound.");
   }
   return table;
 }
@@ -262,11 +262,11 @@ PlanTable batch_table(const PlanFindings& findings) {
       fmt::format("Critical batch {} tokens: {}.", amount_text(plan.critical), from));
   if (input.batch) {
     const double share = *input.batch / plan.critical;
-    table.remarks.push_back(fmt::format(
-        "This batch takes {:.2f} times the fewest tokens (1 + B/B_crit) and {:.2f} times the "
-        "fewest "
-        "steps (1 + B_crit/B). A larger one pays where it brings the MFU over its break-even.",
-        1.0 + share, 1.0 + 1.0 / share));
+    table.remarks.push_back(
+        fmt::format("This batch takes {:.2f} times the fewest tokens (1 + B/B_crit) and {:.2f} "
+                    "times the fewest steps (1 + B_crit/B). A larger one pays off where it brings "
+                    "the MFU above its break-even.",
+                    1.0 + share, 1.0 + 1.0 / share));
   }
   if (plan.most_replicas) {
     std::string limit;
@@ -279,7 +279,7 @@ PlanTable batch_table(const PlanFindings& findings) {
       limit = fmt::format("Data parallelism is useful up to {} replicas of one sequence of {}",
                           format_grouped(*plan.most_replicas), format_grouped(*input.seq_len));
       if (plan.least_gpus_each && *plan.least_gpus_each > 1.0) {
-        limit += fmt::format("; {} GPUs need {} or more to a replica", gpus_text(*input.gpus),
+        limit += fmt::format("; {} GPUs need {} or more per replica", gpus_text(*input.gpus),
                              format_grouped(*plan.least_gpus_each));
       }
       limit += ".";
@@ -323,7 +323,7 @@ PlanTable schedule_table(const PlanFindings& findings) {
   if (findings.trainable != Trainable::all) {
     if (!schedule.peak_rate) {
       table.remarks.emplace_back(
-          "No --peak-lr: published rates by size are of pre-training; shares of the peak only.");
+          "No --peak-lr: published rates by size are for pre-training; shares of the peak only.");
     }
     return table;
   }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::array kPlanTerms{
     Term{"plan", "time, GPUs and money of a training run",
-         "FLOPs a token x tokens = MFU x peak x GPU-seconds x goodput; GPU-seconds = GPUs x wall "
+         "FLOPs per token x tokens = MFU x peak x GPU-seconds x goodput; GPU-seconds = GPUs x wall "
          "time; cost = price x GPU-seconds. Whatever is not given is worked out; statements that "
          "differ by more than 1 % are refused. The MFU is taken as constant over the run.",
          "Chowdhery et al. 2022, PaLM, arXiv:2204.02311, appendix B, solved for each quantity"},
@@ -26,24 +26,24 @@ constexpr std::array kPlanTerms{
          "GPU-hours x the chip's power limit: an upper bound for the GPUs, which draw less on "
          "average. Hosts, network and cooling are not in it.",
          "the chip's own source, with its power limit: `mfu peak CHIP`"},
-    Term{"chinchilla", "20 tokens a parameter",
-         "For 6 N D FLOPs the best dense model has about 20 tokens a parameter: N = "
+    Term{"chinchilla", "20 tokens per parameter",
+         "For 6 N D FLOPs the best dense model has about 20 tokens per parameter: N = "
          "sqrt(C/120), D = 20 N. Within a factor of 1.5 (a choice of this program) a plan counts "
          "as near it. Leaves out the cost of serving, repeated and filtered data.",
          "Hoffmann et al. 2022, arXiv:2203.15556 (approaches 1 and 2)"},
     Term{"hoffmann-2022", "parametric loss, as printed",
          "L = E + A/N^alpha + B/D^beta with E = 1.69, A = 406.4, B = 410.7, alpha = 0.34, beta = "
-         "0.28; nats per token. Made from 70M to 16B parameters and 5B to 500B tokens. Its best "
-         "size disagrees with the same paper's 20 tokens a parameter: see besiroglu-2024.",
+         "0.28; nats per token. Fitted on 70M to 16B parameters and 5B to 500B tokens. Its best "
+         "size disagrees with the same paper's 20 tokens per parameter: see besiroglu-2024.",
          "Hoffmann et al. 2022, arXiv:2203.15556, approach 3"},
     Term{"besiroglu-2024", "parametric loss, fitted again",
          "The same form with E = 1.8172, A = 482.01, B = 2085.43, alpha = 0.3478, beta = 0.3658, "
-         "from the points of the original figure; it agrees with 20 tokens a parameter.",
+         "from the points of the original figure; it agrees with 20 tokens per parameter.",
          "Besiroglu et al. 2024, arXiv:2404.10102"},
     Term{"critical-batch", "where a larger batch stops paying",
          "S = S_min (1 + B_crit/B) steps and E = E_min (1 + B/B_crit) tokens reach the same loss: "
-         "at the critical batch both are twice their least. Leaves out that the learning rate must "
-         "follow the batch, and that the critical batch grows during a run.",
+         "at the critical batch both are twice their minimum. Leaves out that the learning rate "
+         "must follow the batch, and that the critical batch grows during a run.",
          "McCandlish et al. 2018, An empirical model of large-batch training, arXiv:1812.06162; "
          "Kaplan et al. 2020, Scaling laws for neural language models, arXiv:2001.08361"},
     Term{"noise-scale", "gradient noise scale, a measured critical batch",
@@ -51,12 +51,13 @@ constexpr std::array kPlanTerms{
          "With --noise-scale-loss it is carried to another loss by --batch-law.",
          "McCandlish et al. 2018, An empirical model of large-batch training, arXiv:1812.06162"},
     Term{"kaplan-2020", "critical batch from the loss, a power law",
-         "B_crit = B* / L^(1/alpha_B) with B* = 2e8 tokens and alpha_B = 0.21. Made on WebText2 "
-         "with its tokenizer: another text's loss is not on that scale.",
+         "B_crit = B* / L^(1/alpha_B) with B* = 2e8 tokens and alpha_B = 0.21. Fitted on WebText2 "
+         "with its tokenizer: the loss on another text is not on that scale.",
          "Kaplan et al. 2020, Scaling laws for neural language models, arXiv:2001.08361"},
     Term{"inverse-loss", "critical batch as 1/L, a rule of thumb",
          "B_crit grows as 1/L: a proportion without a constant, so it needs a measured noise scale "
-         "and the loss that it was measured at. It grows far slower than kaplan-2020 (1/L^4.76).",
+         "and the loss that it was measured at. It grows far more slowly than kaplan-2020 "
+         "(1/L^4.76).",
          "a rule of thumb without a single source; the power law is Kaplan et al. 2020, "
          "arXiv:2001.08361"},
     Term{"data-parallel-limit", "replicas that are still useful",
@@ -84,21 +85,19 @@ constexpr std::array kPlanTerms{
          "Wall time for t of steps between checkpoints: M exp(R/M) (exp((t+d)/M) - 1), with M the "
          "job's mean time between failures, d the stop for a checkpoint, R the restart. The share "
          "is t over that. Exact where failures come at a constant rate. Leaves out slow nodes, "
-         "failures that come together, and what an asynchronous checkpoint slows down.",
+         "correlated failures, and what an asynchronous checkpoint slows down.",
          "Daly 2006, A higher order estimate of the optimum checkpoint interval for restart dumps"},
-    Term{
-        "young-daly", "best interval between checkpoints",
-        "Young: sqrt(2 d M). Daly: sqrt(2 d M) (1 + sqrt(d/2M)/3 + d/2M/9) - d for d < 2M, else M; "
-        "it is the one that is used.",
-        "Young 1974, A first order approximation to the optimum checkpoint interval; Daly 2006, A "
-        "higher order estimate of the optimum checkpoint interval for restart dumps"},
+    Term{"young-daly", "best interval between checkpoints",
+         "Young: sqrt(2 d M). Daly: sqrt(2 d M) (1 + sqrt(d/2M)/3 + d/2M/9) - d for d < 2M, else "
+         "M; Daly's is used.",
+         "Young 1974, A first order approximation to the optimum checkpoint interval; Daly 2006, A "
+         "higher order estimate of the optimum checkpoint interval for restart dumps"},
     Term{"mtbf", "mean time between failures",
          "Of one GPU (50000h/gpu: a job of G GPUs fails G times as often) or of the job (3h/job). "
-         "With "
-         "one of a GPU, GPU-hours say how many GPUs there can be, and two numbers of them take the "
-         "same time: the fewer are taken. "
+         "With one per GPU, GPU-hours limit the number of GPUs, and two numbers of GPUs take the "
+         "same time: the smaller is used. "
          "Llama 3 405B: 419 unexpected interruptions in 54 days of 16,384 GPUs, which is 3.1 hours "
-         "a job and 50,700 hours a GPU.",
+         "per job and 50,700 hours per GPU.",
          "Dubey et al. 2024, arXiv:2407.21783"},
 };
 

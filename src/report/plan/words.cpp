@@ -41,7 +41,7 @@ std::string long_time_text(double seconds) {
   constexpr std::array kUnits{Unit{365.25 * 86400.0, "years"}, Unit{86400.0, "days"},
                               Unit{3600.0, "hours"}, Unit{60.0, "min"}};
   for (const Unit& unit : kUnits) {
-    // A year and a half is read as days.
+    // Up to a year and a half is shown in days.
     if (seconds >= 2.0 * unit.seconds) {
       return fmt::format("{} {}", three_digits(seconds / unit.seconds), unit.name);
     }
@@ -119,10 +119,10 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
   const Plan& plan = findings.plan;
   constexpr double kHighMfu = 0.60;
   constexpr double kLowMfu = 0.20;
-  // What large runs have published is of pre-training.
+  // The published MFUs of large runs are for pre-training.
   const bool pretraining = findings.trainable == Trainable::all;
   if (!pretraining) {
-    // Nothing to hold it against.
+    // Nothing to compare it with.
   } else if (plan.mfu && !plan.impossible && *plan.mfu > kHighMfu) {
     advice.push_back(fmt::format(
         "An MFU of {} is above what large runs have published (30 to 60 %): is the convention {} "
@@ -136,9 +136,9 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
   }
   constexpr double kLowGoodput = 0.5;
   if (plan.goodput && *plan.goodput < kLowGoodput) {
-    advice.push_back(fmt::format(
-        "A goodput of {} is very low: is the time between failures of a GPU or of the job?",
-        format_percent(*plan.goodput)));
+    advice.push_back(
+        fmt::format("A goodput of {} is very low: is the time between failures per GPU or per job?",
+                    format_percent(*plan.goodput)));
   }
   constexpr double kMostTokens = 1e14;  // the largest published sets hold some 4e13
   if (pretraining && plan.tokens && *plan.tokens > kMostTokens) {
@@ -148,7 +148,7 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
   constexpr double kMostUsualGpus = 1e6;
   if (plan.gpus && *plan.gpus > kMostUsualGpus) {
     advice.push_back(
-        fmt::format("{} GPUs are more than any published job has had.", gpus_text(*plan.gpus)));
+        fmt::format("{} GPUs are more than any published job has used.", gpus_text(*plan.gpus)));
   }
   if (plan.input.target_mfu && plan.mfu && *plan.input.target_mfu < *plan.mfu) {
     advice.push_back("The target MFU is below the plan's own.");
@@ -157,7 +157,7 @@ void add_unusual(const PlanFindings& findings, std::vector<std::string>& advice)
   const ScheduleInput& schedule = *findings.schedule;
   const double warm = schedule.warmup_steps / schedule.steps;
   if (warm < 0.001 || warm > 0.01) {
-    advice.push_back(fmt::format("A warm-up of {} of the steps is outside of the usual 0.1 to 1 %.",
+    advice.push_back(fmt::format("A warm-up of {} of the steps is outside the usual 0.1 to 1 %.",
                                  format_percent(warm, warm < 0.001 ? 3 : 1)));
   }
   if (schedule.final_share > 0.3) {
@@ -194,22 +194,22 @@ void add_left_out(const PlanFindings& findings, std::vector<PlanLine>& left_out)
                                 : "; failures and checkpoints (--mtbf)"));
   }
   if (plan.energy_joules) {
-    add("energy", "hosts, network, cooling; GPUs are taken at their power limit all the time");
+    add("energy", "hosts, network, cooling; GPUs are assumed at their power limit throughout");
   } else if (plan.gpu_seconds && findings.peak) {
     add("energy", findings.peak->chip != nullptr
                       ? "all of it: no power limit of this chip is published"
-                      : "all of it: --peak names no chip, whose power limit it would take");
+                      : "all of it: it needs a chip's power limit, and --peak names no chip");
   }
-  if (plan.cost) add("cost", "storage, network, people, and what failed experiments take");
+  if (plan.cost) add("cost", "storage, network, people, failed experiments");
   if (plan.variants.size() > 1) {
-    add("GPUs", "the MFU that more of them cost: communication grows, batches do not");
+    add("GPUs", "the MFU lost with more of them: communication grows, batches do not");
   }
   if (plan.failures) {
     std::string text =
-        "slow nodes, failures that come together, asynchronous checkpoints beyond the "
-        "time that they stop training";
+        "slow nodes, correlated failures, asynchronous checkpoints beyond the time that they stop "
+        "training";
     if (!plan.input.failures->per_gpu) {
-      text += "; that more GPUs fail more often: --mtbf is of the job, however many it has";
+      text += "; that more GPUs fail more often: --mtbf is per job, whatever its size";
     }
     add("failures", std::move(text));
   }

@@ -20,7 +20,7 @@ namespace mfu::traces {
 namespace {
 
 // The analysis calls a loss material from 5 % of the step on: communication that is not paired and
-// takes less than that cannot make a wait series lie in a way that matters.
+// takes less than that cannot distort a wait series materially.
 constexpr double kUnpairedShare = 0.05;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -62,20 +62,21 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
         std::count_if(traces.begin(), traces.end(),
                       [&trace](const RankTrace& other) { return other.file == trace.file; });
     if (in_file > 1) {
-      throw Error(ErrorKind::insufficient,
-                  "the file holds " + std::to_string(in_file) +
-                      " processes or devices, and does not say which rank each is",
-                  Place{.file = trace.file},
-                  "label the processes (nvtxMarkA(\"MPI Rank 3\")), or export one file a process");
+      throw Error(
+          ErrorKind::insufficient,
+          "the file holds " + std::to_string(in_file) +
+              " processes or devices, and does not say which rank each is",
+          Place{.file = trace.file},
+          "label the processes (nvtxMarkA(\"MPI Rank 3\")), or export one file per process");
     }
     if (traces.size() > 1) {
-      throw Error(ErrorKind::insufficient, "the trace does not say of which rank it is",
+      throw Error(ErrorKind::insufficient, "the trace does not say which rank it is from",
                   Place{.file = trace.file},
                   "put the rank into the file's name, as in rank3.json, or give this file alone");
     }
     trace.rank = 0;
     notes.add(NoteCode::rank_assumed,
-              "neither the trace nor its name says the rank: it is taken for rank 0",
+              "neither the trace nor its name gives the rank: rank 0 is assumed",
               Place{.file = trace.file});
   }
   std::stable_sort(traces.begin(), traces.end(),
@@ -107,7 +108,7 @@ std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, N
   if (differs) {
     notes.add(
         NoteCode::world_size_differs,
-        "the traces state different world sizes; the largest is taken: " + std::to_string(*world));
+        "the traces state different world sizes; the largest is used: " + std::to_string(*world));
   }
   const std::int64_t highest = *traces.back().rank + 1;
   if (world && *world < highest) {
@@ -132,12 +133,13 @@ void settle_step_source(std::vector<RankTrace>& traces, Notes& notes) {
   });
   if (spans == 0) return;
   const auto all = static_cast<std::ptrdiff_t>(traces.size());
-  notes.add(NoteCode::no_steps_in_trace,
-            spans == all ? "the trace has no steps: all that was captured is taken as one"
-                         : std::to_string(spans) + " of " + std::to_string(all) +
-                               " traces have no steps: of every rank all that was captured is "
-                               "taken as one step",
-            Place{.file = traces.front().file});
+  notes.add(
+      NoteCode::no_steps_in_trace,
+      spans == all
+          ? "the trace has no steps: all that was captured counts as one"
+          : std::to_string(spans) + " of " + std::to_string(all) +
+                " traces have no steps: for every rank, all that was captured counts as one step",
+      Place{.file = traces.front().file});
   if (spans == all) return;
   for (RankTrace& trace : traces) {
     if (trace.step_source == StepSource::captured_span) continue;
@@ -176,13 +178,12 @@ std::vector<std::vector<std::int64_t>> settle_steps(std::vector<RankTrace>& trac
     // Counters that were started anew, that the ranks do not share, or that count no steps.
     if (!as_many) {
       throw Error(ErrorKind::insufficient,
-                  "the traces have neither a step number in common nor as many steps",
+                  "the traces share no step numbers and differ in their number of steps",
                   Place{.file = traces.back().file}, "give traces of the same capture");
     }
     notes.add(NoteCode::steps_by_order,
-              "step numbers do not ascend or agree between the ranks: the first step of one is "
-              "taken for the "
-              "first of another",
+              "step numbers do not ascend or agree between the ranks: their steps are matched from "
+              "the first on",
               Place{.file = traces.front().file});
     for (RankTrace& trace : traces) {
       for (std::size_t i = 0; i < trace.steps.size(); ++i) {
@@ -313,7 +314,7 @@ void note_without_gpu(const std::vector<RankTrace>& traces, Notes& notes) {
   for (const RankTrace& trace : traces) {
     if (trace.has_gpu) continue;
     notes.add(NoteCode::no_gpu_activity,
-              "the trace has no GPU activity: what is shown as idle may be work of the host",
+              "the trace has no GPU activity: what is shown as idle may be host work",
               Place{.file = trace.file});
   }
 }
@@ -325,7 +326,7 @@ void add_device(RunTimings& run, const std::vector<RankTrace>& traces) {
   }
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  // Shown only: a name that the chip table does not know must not refuse the run.
+  // Shown only: a name that the chip table does not know must not make the run fail.
   if (!text.empty()) run.job["device"] = text;
 }
 

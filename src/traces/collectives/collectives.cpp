@@ -106,7 +106,7 @@ Pairing pair_collectives(std::span<const RankTrace> traces,
                     " collectives are too few to find the offset";
   }
   if (why.empty() && judged.spread > kMostSpread * judged.longest) {
-    // The tolerance comes from the pairs themselves: what is no pair at all agrees with itself.
+    // The tolerance comes from the pairs themselves: wrong pairs would agree with themselves.
     why = "ends differ by " + milliseconds(judged.spread) + " (median), and the collectives take " +
           milliseconds(judged.longest) + ": they may be of different groups";
   }

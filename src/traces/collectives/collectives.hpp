@@ -17,7 +17,7 @@
 // of a normal sample, from the data itself), or than the transfer takes. If that fails, one
 // constant offset per rank, estimated from the ends (alternating medians over pairs and ranks), may
 // be removed. An offset that drifts over the capture by more than the typical transfer takes is
-// refused, and so are pairs that pass in less than half of the cases: then they are no pairs.
+// refused, and so are pairs that pass in less than half of the cases: then they are not pairs.
 #pragma once
 
 #include <cstddef>

@@ -221,7 +221,7 @@ class KinetoReader {
       out.device = static_cast<int>(devices_[best].id);
     }
     if (with_kernels < 2) return;
-    // One process drives several GPUs (DataParallel of old): together they have no one timeline.
+    // One process drives several GPUs (the old DataParallel): they share no single timeline.
     std::int64_t left = 0;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       keep_[i] = i == best || devices_[i].kernels == 0;
@@ -229,7 +229,7 @@ class KinetoReader {
     }
     notes_.add(NoteCode::several_devices,
                "one process with kernels on " + std::to_string(with_kernels) +
-                   " devices; only device " + std::to_string(devices_[best].id) + " is looked at",
+                   " devices; only device " + std::to_string(devices_[best].id) + " is used",
                place(-1), left);
   }
 
@@ -255,7 +255,8 @@ class KinetoReader {
       throw Error(ErrorKind::insufficient,
                   events_ == 0 ? "the trace holds no events"
                                : "no GPU activity and no ProfilerStep in the trace",
-                  place(-1), "profile with ProfilerActivity.CUDA and call prof.step() once a step");
+                  place(-1),
+                  "profile with ProfilerActivity.CUDA and call prof.step() once per step");
     }
     if (!out.has_gpu) {
       finish_host(out, std::move(host));
@@ -272,7 +273,7 @@ class KinetoReader {
     if (out.rank && named && *named != *out.rank) {
       notes_.add(NoteCode::rank_contradicts_name,
                  "the trace states rank " + std::to_string(*out.rank) + " and its name rank " +
-                     std::to_string(*named) + ": the trace is believed",
+                     std::to_string(*named) + ": the trace's own is used",
                  place(-1));
     }
     if (!out.rank) {
@@ -300,8 +301,8 @@ class KinetoReader {
         [&](std::uint64_t, std::int64_t start) { return window_at(out.steps, start); }, out);
   }
 
-  // A step ends on the GPU with its last kernel; what its host still does is in the next one. Of
-  // the last step nothing follows, and a trace of one step can be all but that.
+  // A step ends on the GPU with its last kernel; what its host still does is in the next one. After
+  // the last step nothing follows, and in a trace of one step that can be nearly all.
   void note_host_tail(const RankTrace& out) {
     if (out.step_source != StepSource::gpu_annotation || out.host_steps.empty()) return;
     const std::int64_t tail = out.host_steps.back().end_ns - out.steps.back().end_ns;
@@ -309,9 +310,9 @@ class KinetoReader {
     const auto mean = all / static_cast<std::int64_t>(out.steps.size());
     if (out.host_steps.back().id != out.steps.back().id || 2 * tail <= mean) return;
     notes_.add(NoteCode::host_after_last_kernel,
-               "the last step goes on on the host for " + std::to_string(tail / 1'000'000) +
-                   " ms after its last GPU activity, which takes " +
-                   std::to_string(mean / 1'000'000) + " ms a step: that time is in no step",
+               "the last step continues on the host for " + std::to_string(tail / 1'000'000) +
+                   " ms after its last GPU activity, against " + std::to_string(mean / 1'000'000) +
+                   " ms per step on the GPU: that time is in no step",
                place(-1));
   }
 
@@ -376,7 +377,7 @@ class KinetoReader {
     }
     if (base < 0 || base > std::numeric_limits<std::int64_t>::max() / 2) {
       notes_.add(NoteCode::base_time_unused,
-                 "baseTimeNanoseconds is no time of this century and was not added", place(-1));
+                 "baseTimeNanoseconds is not a time in this century and was not added", place(-1));
       return;
     }
     const auto shift = [base](StepSplit& window) {

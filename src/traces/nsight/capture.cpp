@@ -17,7 +17,7 @@ namespace mfu::traces {
 namespace {
 
 constexpr std::size_t kMostProcesses = 256;
-// A time beyond these is no time: sums of two of them must fit.
+// A time beyond these is invalid: sums of two of them must fit.
 constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;
 constexpr std::int64_t kLongest = 10'000'000'000'000'000;  // 115 days
 
@@ -91,7 +91,7 @@ class Scan {
                                 file_.has_table("META_DATA_EXPORT") ||
                                 file_.has_table("TARGET_INFO_SESSION_START_TIME");
     if (!export_of_nsys) {
-      throw Error(ErrorKind::format, "an SQLite database, but no export of Nsight Systems",
+      throw Error(ErrorKind::format, "an SQLite database, but not a Nsight Systems export",
                   faults_.place({}), "nsys export --type sqlite REPORT.nsys-rep");
     }
     faults_.report(notes_);
@@ -172,7 +172,7 @@ class Scan {
     begin = rows.integer(0);
     end = rows.integer(1);
     if (begin < -kLatest || begin > kLatest || end < -kLatest || end > kLatest) {
-      fault(NoteCode::overflowing_duration, "a row at a time that is none was left out");
+      fault(NoteCode::overflowing_duration, "a row with an invalid time was left out");
       return false;
     }
     if (end < begin) {
@@ -224,10 +224,9 @@ class Scan {
       if (kernels) {
         take_kernel(rows, activity, *owner);
       } else if (graphs) {
-        fault(
-            NoteCode::whole_graphs,
-            "a CUDA graph was recorded as a whole: all its time counts as compute, also copies and "
-            "communication within (nsys profile --cuda-graph-trace=node tells them apart)");
+        fault(NoteCode::whole_graphs,
+              "a CUDA graph was recorded as a whole: all its time counts as compute, including "
+              "copies and communication (nsys profile --cuda-graph-trace=node separates them)");
       } else {
         activity.activity = copy_class(rows);
       }
@@ -313,7 +312,7 @@ class Scan {
       }
       if (!name->step && !name->collective) continue;
       if (rows.is_null(1)) {
-        fault(NoteCode::open_range, "an NVTX range that the recording did not see end");
+        fault(NoteCode::open_range, "an NVTX range whose end was not recorded");
         continue;
       }
       std::int64_t begin = 0;
@@ -421,7 +420,7 @@ class Scan {
       const std::int64_t start = rows.integer(0);
       const auto correlation = static_cast<std::uint64_t>(rows.integer(1));
       if (start < -kLatest || start > kLatest) {
-        fault(NoteCode::overflowing_duration, "a row at a time that is none was left out");
+        fault(NoteCode::overflowing_duration, "a row with an invalid time was left out");
         continue;
       }
       if (!owner->steps.empty()) owner->launches.add({correlation, start});

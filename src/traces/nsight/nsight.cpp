@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t kInPassing = 100;
 
 // 3 of "report_3.sqlite", "train.3.nsys-rep.sqlite": what --output with %q{SLURM_PROCID} gives.
-// "report3" is how nsys numbers its own files, and "step_3" or "node-3" are no ranks.
+// "report3" is how nsys numbers its own files, and "step_3" or "node-3" are not ranks.
 std::optional<std::int64_t> number_in_name(std::string_view path) {
   const std::size_t slash = path.find_last_of("/\\");
   std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -85,7 +85,7 @@ class NsightReader {
     for (auto& [id, process] : capture_.processes) {
       if (any_kernels && !has_kernels(process)) {
         notes_.add(NoteCode::process_without_kernels,
-                   "a process that only copies on a GPU is no rank", place());
+                   "a process that only copies on a GPU is not a rank", place());
         continue;
       }
       read_process(process, out);
@@ -172,7 +172,7 @@ class NsightReader {
     if (out.size() > 1) {
       notes_.add(NoteCode::several_devices_in_process,
                  "one process with kernels on " + std::to_string(out.size()) +
-                     " devices: each is shown apart, and which ranks they are is not known",
+                     " devices: each is shown separately, and which ranks they are is not known",
                  place());
     }
     if (out.empty()) out.push_back(0);  // only copies
@@ -188,10 +188,10 @@ class NsightReader {
                  place());
     }
     if (!steps.others.empty()) {
-      notes_.add(NoteCode::several_step_ranges,
-                 "NVTX ranges '" + steps.family + "' were taken for the steps, not " +
-                     listed(steps.others),
-                 place());
+      notes_.add(
+          NoteCode::several_step_ranges,
+          "NVTX ranges '" + steps.family + "' were used as the steps, not " + listed(steps.others),
+          place());
     }
     return steps;
   }
@@ -326,7 +326,7 @@ class NsightReader {
           std::count_if(traces.begin(), traces.end(), [](const RankTrace& t) { return !t.rank; });
       if (without > 0) {
         notes_.add(NoteCode::rank_unknown,
-                   "which rank a process is of is not in the file (label it: nvtxMarkA(\"MPI Rank "
+                   "the file does not say which rank a process is (label it: nvtxMarkA(\"MPI Rank "
                    "3\"))",
                    place(), without);
       }
@@ -339,7 +339,7 @@ class NsightReader {
       trace.rank = number_in_name(name_);
       if (trace.rank) {
         notes_.add(NoteCode::rank_from_number,
-                   "the number at the end of the file's name was taken for the rank", place());
+                   "the number at the end of the file's name was used as the rank", place());
       }
     }
     trace.rank_from_name = trace.rank.has_value();
@@ -380,9 +380,8 @@ void refuse_nsys_stats(const std::string& name) {
   Place where;
   where.file = name;
   throw Error(ErrorKind::unsupported,
-              "what nsys stats prints are sums by name: neither overlap nor idle time can be told "
-              "from them",
-              where, "hand over the timeline: nsys export --type sqlite REPORT.nsys-rep");
+              "nsys stats prints sums by name: they show neither overlap nor idle time", where,
+              "give the timeline: nsys export --type sqlite REPORT.nsys-rep");
 }
 
 std::vector<RankTrace> read_nsight(const std::string& path, Notes& notes) {
@@ -395,7 +394,7 @@ std::vector<RankTrace> read_nsight(const std::string& path, Notes& notes) {
     where.file = path;
     notes.add(NoteCode::unfinished_export,
               std::string("a file ") + end +
-                  " lies beside the database: the export was not finished, or is being written",
+                  " is next to the database: the export was not finished, or is being written",
               where);
   }
   return NsightReader(file, notes).read();

@@ -24,7 +24,7 @@
 namespace mfu::traces {
 
 // Whether a file that starts with `head` is an SQLite database; read_nsight() refuses those that
-// are no exports.
+// are not exports.
 [[nodiscard]] bool sniff_nsight(std::string_view head);
 
 // Whether a file that starts with `head` is what `nsys stats` prints: sums by kernel, from which

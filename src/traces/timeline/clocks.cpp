@@ -169,7 +169,7 @@ class Agreement {
     notes.add(code, accident ? Severity::info : Severity::loss,
               accident ? text + ": too few to doubt the clocks"
                        : text +
-                             ": the workers' clocks do not agree, so waiting is not told from "
+                             ": the workers' clocks do not agree, so waiting is not separated from "
                              "transfer, and the schedule is not replayed",
               std::move(where), count);
   }

@@ -106,11 +106,10 @@ OpGroups pair_operations(const Timeline& timeline, Notes& notes) {
   const std::vector<TimelineOp>& ops = timeline.ops;
   const Numbers numbers = judge_numbers(timeline);
   if (numbers == Numbers::repeated) {
-    notes.add(
-        NoteCode::timeline_sequence_repeats,
-        "sequence numbers do not tell a worker's operations apart: the first of one worker is "
-        "taken for the first of another",
-        Place{.file = timeline.file});
+    notes.add(NoteCode::timeline_sequence_repeats,
+              "sequence numbers do not tell a worker's operations apart: the workers' operations "
+              "are matched from the first on",
+              Place{.file = timeline.file});
   }
   const std::vector<std::int32_t> order = orders(timeline);
   std::vector<Entry> entries;
@@ -153,7 +152,7 @@ OpGroups pair_operations(const Timeline& timeline, Notes& notes) {
     Place where = place_of(timeline, *first_single);
     where.what += ", " + timeline.types[first_single->type];
     notes.add(NoteCode::timeline_single_end,
-              "of a transfer or a collective one worker's part alone is recorded: waiting in it "
+              "only one worker's part of a transfer or collective is recorded: waiting in it "
               "counts as transfer",
               std::move(where), single_ends);
   }

@@ -166,8 +166,8 @@ std::vector<int> Replays::largest(const std::map<int, double>& excess) {
   if (sorted.size() > most) {
     notes_.add(NoteCode::timeline_replay_bounded,
                "of " + std::to_string(sorted.size()) +
-                   " stages, data-parallel or other ranks the " + std::to_string(most) +
-                   " with most time above the others' are replayed alone",
+                   " stages, data-parallel or other ranks, only the " + std::to_string(most) +
+                   " with the most time above the others' are replayed one by one",
                Place{.file = timeline_.file});
     sorted.resize(most);
   }
@@ -207,7 +207,7 @@ void Replays::decompose(PipelineReplay& replay) {
   }
   if (kinds > kMostPlaces) {
     notes_.add(NoteCode::timeline_replay_bounded,
-               std::to_string(kinds) + " kinds of operations are too many to replay each alone",
+               std::to_string(kinds) + " kinds of operations are too many to replay one by one",
                Place{.file = timeline_.file});
     return;
   }

@@ -328,14 +328,14 @@ class TimelineReader {
     const Place where{.file = file_, .what = first};
     if (timeline.steps.empty()) {
       throw Error(ErrorKind::insufficient,
-                  "no step has as many forwards and backwards on each worker", where,
+                  "no step has the same number of forwards and backwards on each worker", where,
                   "the compute lane of every worker is needed, with its thread_name");
     }
     if (left_out == 0) return;
     notes_.add(NoteCode::timeline_incomplete_step,
                std::to_string(left_out) + " of " + std::to_string(all) +
-                   " steps do not have as many forwards and backwards on each worker and are left "
-                   "out",
+                   " steps do not have the same number of forwards and backwards on each worker "
+                   "and are left out",
                where, left_out);
   }
 
@@ -379,16 +379,16 @@ class TimelineReader {
       if (odd.count++ == 0) odd.first = &op;
     }
     if (unknown.count > 0) {
-      notes_.add(NoteCode::timeline_unknown_operation,
-                 "'" + timeline.types[unknown.first->type].substr(0, 80) +
-                     "' is no operation of its lane that is known; its time counts, its peers are "
-                     "not known",
-                 place_of(timeline, *unknown.first), unknown.count);
+      notes_.add(
+          NoteCode::timeline_unknown_operation,
+          "'" + timeline.types[unknown.first->type].substr(0, 80) +
+              "' is not a known operation of its lane; its time counts, its peers are not known",
+          place_of(timeline, *unknown.first), unknown.count);
     }
     if (misc.count > 0) {
       notes_.add(NoteCode::timeline_misc_lane,
                  "'" + timeline.types[misc.first->type].substr(0, 80) +
-                     "' stands in a misc lane: the worker's own time, beside the replay",
+                     "' is in a misc lane: the worker's own time, not replayed",
                  place_of(timeline, *misc.first), misc.count);
     }
   }

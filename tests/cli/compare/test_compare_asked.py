@@ -70,7 +70,7 @@ class Asked(Compare):
         result = self.mfu("compare", before, after)
         self.assertEqual(result.returncode, 2)
         said = result.stderr.decode()
-        self.assertIn("the sequence length differs, so a token is not the same work", said)
+        self.assertIn("the sequence length differs, so a token is not the same amount of work", said)
         self.assertNotIn("formula", said)
 
     def test_logs_of_tokens_a_second_need_no_work_a_step(self):

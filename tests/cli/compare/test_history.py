@@ -154,8 +154,8 @@ class History(WithHistory):
         report = self.report("report.json")
         self.add(report)
         packed = self.write("history.jsonl.gz", gzip.compress(pathlib.Path(self.db).read_bytes()))
-        for path, words in ((packed, "gzip"), (report, "no history"),
-                            (self.write("train.sh", "#!/bin/sh\n"), "no history")):
+        for path, words in ((packed, "gzip"), (report, "not a history"),
+                            (self.write("train.sh", "#!/bin/sh\n"), "not a history")):
             before = pathlib.Path(path).read_bytes()
             result = self.mfu("history", "add", self.report("r.json"), "--db", path)
             self.assert_refused(result, words)
@@ -170,9 +170,9 @@ class History(WithHistory):
         self.assert_refused(self.mfu("history", "add", report, "--db",
                                      str(self.folder / "none" / "history.jsonl")), "folder")
         self.assert_refused(self.mfu("history", "add", report, "--db", str(self.folder)),
-                            "cannot be added to")
+                            "cannot be appended to")
         self.assert_refused(self.mfu("history", "add", self.write("x.json", "{}"), "--db", self.db),
-                            "no report")
+                            "not an mfu report")
         self.assertFalse(os.path.exists(self.db))
         self.assert_refused(self.mfu("history", "add", "--db", self.db), "no report to add")
         self.assert_refused(self.mfu("history", "add", report), "--db")
@@ -180,11 +180,11 @@ class History(WithHistory):
         impossible = self.report("impossible.json", 500.0)
         self.assert_refused(self.mfu("history", "add", impossible, "--db", self.db), "impossible")
         self.assert_refused(self.mfu("history", "show", "--db", self.db), "history.jsonl")
-        self.assert_refused(self.mfu("history", "add", report, "--db", "/dev/null"), "no file")
+        self.assert_refused(self.mfu("history", "add", report, "--db", "/dev/null"), "not a file")
         self.add(report)
         os.chmod(self.db, 0o444)
         if os.geteuid() != 0:
-            self.assert_refused(self.mfu("history", "add", report, "--db", self.db), "written to")
+            self.assert_refused(self.mfu("history", "add", report, "--db", self.db), "not writable")
         full = self.mfu("history", "add", report, "--db", "/dev/full")
         self.assertEqual(full.returncode, 2)
 
@@ -296,7 +296,7 @@ class Against(WithHistory):
         run = self.run_file("run.json", 0.02)
         self.assert_refused(self.mfu("diagnose", run, "--against", "history"), "--db")
         self.assert_refused(self.mfu("diagnose", run, "--db", self.db), "--against history")
-        self.assert_refused(self.mfu("diagnose", run, "--max-regression", "3%"), "against what")
+        self.assert_refused(self.mfu("diagnose", run, "--max-regression", "3%"), "with what")
         self.assert_refused(self.mfu("diagnose", run, "--against", "yesterday", "--db", self.db),
                             "--against history")
 

@@ -73,7 +73,7 @@ class Health(Diagnosed):
                                  n1=smi("n1", odd={1: {"power": 190}}))
         self.assertEqual(answer["verdict"]["cause"], "power")
         self.assertEqual(self.one(answer, "clock")["stance"], "contradicts")
-        self.assertIn("does not show in the clock", self.one(answer, "power")["text"])
+        self.assertIn("does not show what holds it back", self.one(answer, "power")["text"])
 
     def test_memory_errors_are_differences(self):
         old = self.with_files(run_document(slow_rank=5), n0=smi("n0"),

@@ -117,7 +117,7 @@ class Traces(Cli):
         document = self.report(alone)
         self.assertIn("rank-assumed", [note["code"] for note in document["notes"]])
         other = self.write("b.json", make_trace(1, with_rank=False))
-        self.assert_refused(self.mfu("diagnose", alone, other), "does not say of which rank")
+        self.assert_refused(self.mfu("diagnose", alone, other), "does not say which rank")
 
     def test_traces_without_steps_are_one_span(self):
         paths = write_traces(self.folder / "t", with_steps=False, late=1)
@@ -169,7 +169,7 @@ class Traces(Cli):
         screen = self.text(path)
         self.assertIn("Replay of the recorded schedule", screen)
         self.assertNotIn("peers' median leaves", screen)
-        self.assertNotIn("evenly over the stages", screen)
+        self.assertNotIn("balanced across the stages", screen)
 
     def test_a_timeline_whose_clocks_differ_is_not_replayed(self):
         agreeing = self.report(self.timeline("two.json", 2))

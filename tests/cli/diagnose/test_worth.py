@@ -182,7 +182,7 @@ class Worth(unittest.TestCase):
     def test_nonsense_is_refused_all_at_once(self):
         _, said = run(EXAMPLES / "stall.json", "--price", "2.5", "--steps-left", "3.5",
                       "--tokens-left", "2X", code=2)
-        for part in ("for how long?", "'3.5' is no number of steps", "'2X' is not a number",
+        for part in ("for how long?", "'3.5' is not a number of steps", "'2X' is not a number",
                      "say the same thing"):
             self.assertIn(part, said)
         for bad in ("2.5/d", "-1/h", "0/h", "/h", "free"):
@@ -219,7 +219,7 @@ class Worth(unittest.TestCase):
                          ("tp", "node", 2))
         self.assertEqual(crossing["example"]["least"], 1)
         actions = "\n".join(report["verdict"]["actions"])
-        self.assertIn("2 of 2 tp groups cross nodes and need not", actions)
+        self.assertIn("2 of 2 tp groups cross nodes needlessly", actions)
         self.assertIn("exchange rank", actions)
         # The ranks exchanged as it says: nothing is left to mend.
         document = job()
@@ -240,7 +240,7 @@ class Worth(unittest.TestCase):
         self.assertIn("more loader workers or deeper prefetch", before)
         document["job"] = {"loader_workers": 4}
         after = answer(self.file(document))["verdict"]["actions"]
-        self.assertIn("more than the 4 loader workers of now, or deeper prefetch", after)
+        self.assertIn("more than the current 4 loader workers, or deeper prefetch", after)
 
 
 if __name__ == "__main__":

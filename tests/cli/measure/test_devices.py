@@ -81,7 +81,7 @@ class Devices(WithFolder):
 
     def test_files_that_are_none(self):
         self.refused("--telemetry", self.write("empty.csv", ""))
-        self.refused("--telemetry", self.write("other.csv", "a,b\n1,2\n"), about="known column")
+        self.refused("--telemetry", self.write("other.csv", "a,b\n1,2\n"), about="known nvidia-smi column")
         done = call("--telemetry", os.path.join(self.folder.name, "none.csv"))
         self.assertEqual(done.returncode, 2)
 
@@ -207,7 +207,7 @@ class UserChips(WithFolder):
                                ({"rates": [dict(rate, tflops=786)]}, "contradicts"),
                                ({"rates": [rate, rate]}, "twice"),
                                ({"rates": [{"precision": "bf16", "mhz": 1500}]}, "no peak"),
-                               ({"name": 7}, "not a text"), ({"aliases": "X"}, "not a list")):
+                               ({"name": 7}, "not a string"), ({"aliases": "X"}, "not a list")):
             with self.subTest(changes=changes):
                 self.refused("acme-x1", "--chips", self.acme(**changes), about=about)
         for text in ("", "[]", "{}", '{"schema": "mfu.chips/2", "chips": []}', "{\"schema\": 1}",

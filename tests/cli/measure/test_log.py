@@ -80,7 +80,7 @@ class Answer(Log):
         answer = self.answer(self.write("train.log", odd), "--chip", "h100-sxm")
         self.assertAlmostEqual(answer["reported"]["tflops"], 123.4, delta=0.5)
         self.assertIsNone(answer["reported"]["reproduced_by"])
-        self.assertIn("does not reproduce", answer["reported"]["missing"])
+        self.assertIn("not reproduced", answer["reported"]["missing"])
 
     def test_nanogpt_stands_on_the_a100(self):
         lines = ["iter 0: loss 4.2874, time 9371.30ms, mfu -100.00%"]
@@ -165,7 +165,7 @@ class Answer(Log):
         self.assert_refused(self.mfu("log", path, "--max-regression", "3%"), "--baseline")
         self.assert_refused(self.mfu("log", path, "--max-step", "13"), "no unit")
         self.assert_refused(self.mfu("log", path, "--format", "megatron"), "megatron-lm")
-        self.assert_refused(self.mfu("log", self.write("x.log", "hello\n")), "no training log")
+        self.assert_refused(self.mfu("log", self.write("x.log", "hello\n")), "not a training log")
         self.assert_refused(self.mfu("log", path, "--skip", "99"), "no step")
 
     def test_formats_are_listed(self):
@@ -312,13 +312,13 @@ class Gates(Log):
             result = self.mfu("log", self.path, "--chip", "h100-sxm", "--max-regression", "3%",
                               "--baseline", path)
             self.assert_refused(result, *texts)
-        refused("{", "no report")
-        refused({"schema": "mfu.run/1"}, "no report")
+        refused("{", "not an mfu report")
+        refused({"schema": "mfu.run/1"}, "not an mfu report")
         refused({"schema": "mfu.report/9"}, "another version")
         failed = self.mfu("log", "/no/such/file", "--json").stdout.decode()
         refused(failed, "a command that failed")
         flops = self.mfu("flops", "--model", "gpt2", "--seq-len", "1024", "--json").stdout.decode()
-        refused(flops, "no baseline")
+        refused(flops, "not a baseline")
 
 
 class ByRank(Cli):
@@ -392,7 +392,7 @@ class ByRank(Cli):
         result = self.mfu("diagnose", "-", "--json", stdin=padded.encode())
         self.assertEqual(json.loads(result.stdout)["verdict"], wanted["verdict"])
         self.assert_refused(self.mfu("diagnose", "-", stdin=megatron_log().encode()),
-                            "nothing rank by rank", "mfu log")
+                            "without per-rank values", "mfu log")
         self.assert_refused(self.mfu("diagnose", "-", stdin=b"hello there\n"),
                             "not a timing document: it starts with")
         self.assert_refused(self.mfu("diagnose", "-", stdin=b""), "empty")
@@ -436,7 +436,7 @@ class ByRank(Cli):
 
     def test_a_log_without_ranks_and_what_is_none(self):
         self.assert_refused(self.mfu("diagnose", self.write("train.log", megatron_log())),
-                            "nothing rank by rank", "mfu log")
+                            "without per-rank values", "mfu log")
         self.assert_refused(self.mfu("diagnose", self.write("x.txt", "hello there\n")),
                             "not a timing document")
 

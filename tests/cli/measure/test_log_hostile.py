@@ -91,7 +91,7 @@ class Broken(Log):
                 found = self.answer(self.write(name, content), "--chip", "h100-sxm")
                 self.assertEqual(found["headline"], wanted)
         for name, content, message in (("utf16", text.encode("utf-16"), "UTF-16"),
-                                       ("nothing", b"", "empty"), ("zeros", b"\0" * 5000, "no word")):
+                                       ("nothing", b"", "empty"), ("zeros", b"\0" * 5000, "no format's words")):
             with self.subTest(name=name):
                 self.assert_refused(self.mfu("log", self.write(name, content)), message)
         self.assert_refused(self.mfu("log", str(self.folder)), "directory")
@@ -111,11 +111,11 @@ class Baselines(Log):
 
         for value in (0, -1, 5, 1e308):
             result = held_against(lambda r, v=value: r["headline"].update(mfu=v))
-            self.assert_refused(result, "headline.mfu", "cannot be")
+            self.assert_refused(result, "headline.mfu", "is impossible")
         result = held_against(lambda r: r["headline"].update(mfu=1e-300))
         self.assertLess(max(map(len, result.stdout.decode().splitlines())), 81)
         result = held_against(lambda r: r["setup"].pop("fingerprint"))
-        self.assert_refused(result, "no whole report")
+        self.assert_refused(result, "not a complete report")
         for interval in ([-5, 5], [5, -5], [1e308, 1e308], ["a", "b"], [0], None):
             result = held_against(lambda r, i=interval: r["steps"].update(p50_relative_ci=i))
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -215,7 +215,7 @@ class Clocks(WithFolder):
                                  (["gb200", "--tflops", "5000T"], "2:4 sparse"),
                                  (["h100-nvl", "--tflops", "1671T"], "2:4 sparse"),
                                  (["--tflops", "624T"], "a100"), (["--tflops", "4500T"], "b200"),
-                                 (["--tflops", "1.23e9T"], "No figure"),
+                                 (["--tflops", "1.23e9T"], "Not a figure"),
                                  (["v4-8"], "4 devices"), (["v3-8"], "8 devices")):
             with self.subTest(arguments=arguments):
                 done = call(*arguments)

@@ -181,7 +181,7 @@ class Units(Plan):
                 ("--deadline", "0d", "zero"), ("--deadline", "-3d", "negative"),
                 ("--mfu", "38", "38 or 38%?"), ("--mfu", "140%", "more than 100%"),
                 ("--mfu", "0%", "more than 0"), ("--target-mfu", "55", "55 or 55%?"),
-                ("--price", "free", "no amount of money"), ("--price", "2.5", "for what time?"),
+                ("--price", "free", "not an amount of money"), ("--price", "2.5", "per what time?"),
                 ("--price", "2.5/mile", "mile"), ("--price", "-2/h", "negative"),
                 ("--price", "0/h", "zero"), ("--price", "nan/h", "money"),
                 ("--price", "1e400/h", "money"), ("--budget", "lots", "money"),

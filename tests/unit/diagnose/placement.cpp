@@ -129,7 +129,7 @@ TEST_CASE("two tensor groups with one rank each in the other's node: one exchang
   const auto actions = placement_actions(*placement);
   REQUIRE(actions.size() == 2);
   CHECK(actions[0] ==
-        "2 of 4 tp groups cross nodes and need not: ranks 0-7 lie on n0, n1, 1 node would do");
+        "2 of 4 tp groups cross nodes needlessly: ranks 0-7 are on n0, n1, 1 node would do");
   CHECK(actions[1] == "exchange rank 3 on n1 with rank 12 on n0");
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("a data-parallel ring that goes to and fro between switches") {
   CHECK(crossing.example_least == 2);
   CHECK(placement->exchanges.size() == 2);
   check_mends(run, *placement);
-  CHECK_THAT(placement_actions(*placement).front(), contains("8 times a round, 2 would do"));
+  CHECK_THAT(placement_actions(*placement).front(), contains("8 times per round, 2 would do"));
 }
 
 TEST_CASE("switches alone are enough; missing places, coordinates or ranks are no ground") {

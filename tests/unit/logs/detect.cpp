@@ -50,13 +50,12 @@ TEST_CASE("more lines weigh more than a stray one", "[logs]") {
 }
 
 TEST_CASE("a log of no known kind: the two nearest and what they miss", "[logs]") {
-  CHECK(
-      log_outcome("iter 10: loss 3.2\niter 20: loss 3.1\n") ==
-      "format: train.log: no training log of a known kind; nearest: nanogpt (has 'iter ', ': loss "
-      "', lacks ', time '); litgpt (has 'iter ', lacks 'iter time:', 'step)') (JSON Lines and CSV "
-      "are read with --columns)");
+  CHECK(log_outcome("iter 10: loss 3.2\niter 20: loss 3.1\n") ==
+        "format: train.log: not a training log of a known kind; nearest: nanogpt (has 'iter ', ': "
+        "loss ', lacks ', time '); litgpt (has 'iter ', lacks 'iter time:', 'step)') (JSON Lines "
+        "and CSV are read with --columns)");
   CHECK_THAT(log_outcome("good morning\n"),
-             contains("no word of any format is in it (known: megatron-lm, "));
+             contains("no format's words are in it (known: megatron-lm, "));
   CHECK_THAT(log_outcome(""), contains("the log is empty"));
   CHECK_THAT(log_outcome("\n\n\r\n"), contains("the log is empty"));
   CHECK_THAT(log_outcome("\xFF\xFEi\0t\0"), contains("UTF-16"));

@@ -159,14 +159,13 @@ TEST_CASE("JSON Lines: known names, told names, units", "[logs]") {
   CHECK(read_log_text("{\"dt\": 1.5}\n", options).notes.has("unit-assumed"));
   options.columns = {{"step_time", "dt"}, {"tokens", "tok"}};
   CHECK_THAT(log_outcome("{\"dt\": 1.5}\n", options),
-             contains("no column 'tok', which was told to hold tokens"));
+             contains("no column 'tok', which was named for tokens"));
   CHECK_THAT(log_outcome("iter 1: loss 3.0, time 500.0ms\n", options),
-             contains("no line has the columns that were told"));
+             contains("no line has the columns that were named"));
   options.columns = {{"step_time", "dtt:ms"}};
-  CHECK_THAT(
-      log_outcome("{\"i\": 1, \"dt\": 1.5}\n", options),
-      contains("format: --columns: no column 'dtt', which was told to hold step_time (did you "
-               "mean 'dt'?)"));
+  CHECK_THAT(log_outcome("{\"i\": 1, \"dt\": 1.5}\n", options),
+             contains("format: --columns: no column 'dtt', which was named for step_time (did you "
+                      "mean 'dt'?)"));
   CHECK_THAT(log_outcome("i,dt,tok\n1,2,3\n", options), contains("did you mean 'dt'?"));
   options.columns = {{"steptime", "dt"}};
   CHECK_THAT(log_outcome("{\"dt\": 1.5}\n", options),

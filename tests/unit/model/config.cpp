@@ -178,7 +178,7 @@ TEST_CASE("what has no count here is refused by name", "[model]") {
       "full_attention","full_attention","full_attention","full_attention"])")),
                     contains("'linear_attention'") && contains("(layer_types)"));
   CHECK_THROWS_WITH(parse(config("nemotron_h", R"("hybrid_override_pattern":"MG")")),
-                    contains("'G' is no known kind"));
+                    contains("'G' is not a known kind"));
   try {
     (void)parse(config("new", R"("kda_heads":2)"));
     FAIL("accepted");

@@ -100,7 +100,7 @@ TEST_CASE("missing keys are all named at once, or left where a closed form may d
       notes_of(R"({"params":7e9,"name":"gpt-7b"})", MissingKeys::leave).has("model-keys-missing"));
   CHECK(notes_of(R"({"name":"maxtext-22b"})", MissingKeys::leave).has("model-unknown"));
   const std::string uneven = R"({"layers":4,"hidden":100,"heads":8,"vocab":9})";
-  CHECK_THROWS_WITH(parse(uneven), contains("head_dim (hidden 100 is no multiple of 8 heads)"));
+  CHECK_THROWS_WITH(parse(uneven), contains("head_dim (hidden 100 is not a multiple of 8 heads)"));
   CHECK(notes_of(uneven, MissingKeys::leave).has("model-keys-missing"));
   Notes notes;
   const ModelShape palm = parse_model(R"({"layers":32,"heads":16,"head_dim":256,"params":8.63e9})",
@@ -122,7 +122,7 @@ TEST_CASE("a wrong value has a place", "[model]") {
   CHECK_THROWS_WITH(parse(with(R"("experts":8,"top_k":9,"moe_ffn":4)")), contains("more than"));
   CHECK_THROWS_WITH(parse(with(R"("top_k":2)")), contains("without experts"));
   CHECK_THROWS_WITH(parse(with(R"("mla":{"q_lora":4})")), contains("mla.kv_lora is missing"));
-  CHECK_THROWS_WITH(parse(with(R"("pattern":"MG")")), contains("'G' is no known kind of layer"));
+  CHECK_THROWS_WITH(parse(with(R"("pattern":"MG")")), contains("'G' is not a known kind of layer"));
   CHECK_THROWS_WITH(parse(with(R"("pattern":"**")")), contains("2 letters for 4 layers"));
   CHECK_THROWS_WITH(parse(with(R"("sliding_window":true)")), contains("unknown width"));
   CHECK_THROWS_WITH(parse(with(R"("hidden":64)")), contains("given twice"));

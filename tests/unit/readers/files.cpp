@@ -124,7 +124,7 @@ TEST_CASE("files on disk") {
   CHECK_THROWS_WITH(read_run({"-", "-"}, notes), contains("named twice"));
   CHECK_THROWS_WITH(read_run({dir.path("none")}, notes), contains("none: no such file"));
   CHECK_THROWS_WITH(read_run({path, dir.path("")}, notes),
-                    contains("run.json: is no profiler trace"));
+                    contains("run.json: is not a profiler trace"));
   CHECK_THROWS_WITH(read_run({dir.path("")}, notes),
-                    contains("a timing document and no profiler trace"));
+                    contains("a timing document but no profiler trace"));
 }

@@ -126,7 +126,7 @@ TEST_CASE("traces and timing documents are not mixed, nor two traces of a rank")
   const TempDir dir;
   const std::string trace = dir.write("r0.json", "TRACE 0");
   const std::string run = dir.write("run.json", "{}");
-  CHECK_THROWS_WITH(read_set({trace, run}), contains("run.json: is no profiler trace"));
+  CHECK_THROWS_WITH(read_set({trace, run}), contains("run.json: is not a profiler trace"));
   const std::string twice = dir.write("again.json", "TRACE 0");
   CHECK_THROWS_WITH(read_set({trace, twice}),
                     contains("two traces of rank 0") && contains("again.json and"));

@@ -99,7 +99,7 @@ TEST_CASE("the rows: each family's fix alone, then the order with its factors") 
   CHECK_THAT(text, contains("Each alone"));
   CHECK_THAT(text, contains("9.92 s  40.8 %  x 0.769"));
   CHECK_THAT(text, contains("3 GPUs at 45 %"));
-  CHECK_THAT(text, contains("imbalance: 500.0 ms a step once what stands before it is mended"));
+  CHECK_THAT(text, contains("imbalance: 500.0 ms a step once what comes before it is fixed"));
   CHECK_THAT(text, contains("the job ends 3.12 days earlier"));
   CHECK_THAT(text, contains("2,649"));  // GPU-hours left of the stall
   CHECK_THAT(text, contains("6,622"));  // its money

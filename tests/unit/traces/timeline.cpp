@@ -255,7 +255,7 @@ TEST_CASE("a worker whose compute lane has no name leaves no step") {
   trace.long_stage(0);
   Notes notes;
   CHECK_THROWS_WITH(trace.read(notes), contains("step 7, dp 0, stage 1") &&
-                                           contains("as many forwards and backwards"));
+                                           contains("the same number of forwards and backwards"));
   CHECK(note_of(notes, "lane-without-name") != nullptr);
 }
 
