@@ -126,8 +126,7 @@ SideRequest parse_request(const CompareText& text, Problems& problems, Notes& no
         o.clock.empty() && o.convention.empty() && chosen.skip.empty() && chosen.steps.empty() &&
         chosen.ranks.empty() && request.log_options.empty());
   if (!text.telemetry.empty()) {
-    problems.add(Error(ErrorKind::usage, "telemetry telemetry of which of the two?",
-                       at("--telemetry"),
+    problems.add(Error(ErrorKind::usage, "telemetry of which of the two?", at("--telemetry"),
                        "diagnose each with its own, and compare the saved reports: mfu diagnose "
                        "before.json --telemetry node*.csv --json > b.json"));
   }
@@ -162,12 +161,12 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
   if (text.files.size() != 2) {
-    problems.add(
-        Error(ErrorKind::usage,
-              text.files.empty()       ? "nothing to compare"
-              : text.files.size() == 1 ? "one is missing: before and after are needed are needed"
-                                       : "more than two to compare",
-              {}, "mfu compare before.json after.json; a pattern in quotes is one of them"));
+    problems.add(Error(ErrorKind::usage,
+                       text.files.empty()       ? "nothing to compare"
+                       : text.files.size() == 1 ? "one is missing: before and after are needed"
+                                                : "more than two to compare",
+                       {},
+                       "mfu compare before.json after.json; a pattern in quotes is one of them"));
   }
   Notes notes;
   std::vector<InputInfo> files;
