@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "mfu/diagnose.hpp"
+#include "mfu/measure.hpp"
 
 namespace mfu {
 
 // One record. Empty and nothing: not known.
 struct HistoryEntry {
   std::string job;
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::string command;  // "diagnose", "log", "calc"
   std::string label;    // what the user calls it: a commit, a date
   std::string time;     // when it was added, "2025-06-01T12:00:00Z"
@@ -63,7 +64,7 @@ struct HistoryChange {
 // The entries of one job that were measured alike, in the order of the file.
 struct HistorySeries {
   std::string job;
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::vector<HistoryEntry> entries;
   std::vector<double> log_speeds;        // of the entries that hold one
   std::vector<std::size_t> speed_entry;  // the entry of each

@@ -111,12 +111,12 @@ struct ReferencesSection {
 
 struct DiagnoseSection {
   Diagnosis diagnosis;
-  std::string title;       // model, GPUs, peak
-  std::string steps_line;  // which steps
-  std::string status;      // "ok", "impossible", "no-peak", "no-model" (no work)
+  std::string title;                            // model, GPUs, peak
+  std::string steps_line;                       // which steps
+  CalcStatus status = CalcStatus::no_model;     // no_model: no work
   std::vector<std::string> impossible_because;  // an MFU over 1: what explains it, likeliest first
   std::vector<PartText> part_texts;             // one for each of diagnosis.parts
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::optional<double> hfu;     // MFU x hardware / model FLOPs, where recomputation is known
   std::optional<double> params;  // of the model that the work was counted from
   std::optional<double> active_params;  // of these, what one token goes through
@@ -165,8 +165,8 @@ struct Rebase {
 struct CalcSection {
   Calculation calculation;
   bool what_if = false;
-  std::string status;  // "ok", "impossible", "no-peak", "no-model"
-  std::string fingerprint;
+  CalcStatus status = CalcStatus::no_model;  // of the rebase, where there is no calculation
+  Fingerprint fingerprint;
   std::string mfu_missing;                // why there is no MFU, and what would give it; else empty
   std::vector<std::string> result_texts;  // a few words for each of calculation.results
   std::vector<std::string> impossible_because;
@@ -195,11 +195,6 @@ struct CalcSection {
 // Adds the peaks and, where a figure was printed, what would give it.
 void describe_what_if(CalcSection& section, std::optional<Detection> detection);
 [[nodiscard]] CalcSection describe_rebase(const Rebase& rebase);
-
-// "convention=palm attention=full ... peak=989.4T precision=bf16 clock=datasheet@1830MHz". Two
-// numbers are comparable only when this is equal. `convention` with its switches; empty: unnamed.
-[[nodiscard]] std::string fingerprint_text(std::string_view convention,
-                                           const std::optional<PeakUsed>& peak);
 
 struct FlopsTotal {
   const Convention* convention = nullptr;
@@ -342,9 +337,12 @@ struct CompareSection {
 // Why the two are not comparable, each with the way out. Not empty for such.
 [[nodiscard]] std::vector<Error> compare_problems(const CompareSection& section);
 
+enum class HistoryAction { add, show, baseline, against };
+[[nodiscard]] std::string_view to_string(HistoryAction action) noexcept;
+
 // `history`, and --against history.
 struct HistorySection {
-  std::string action;  // "add", "show", "baseline", "against"
+  HistoryAction action = HistoryAction::show;
   std::string title;
   std::vector<HistorySeries> series;
   struct EntryText {
@@ -405,6 +403,10 @@ struct TimeScale {
   int decimals = 2;
 };
 [[nodiscard]] TimeScale time_scale(double seconds) noexcept;
+
+// What the MFU of a diagnosis stands on. `settings`: the switches that its work was counted with,
+// where it was counted and not given.
+[[nodiscard]] Fingerprint fingerprint_of(const Setup& setup, std::string_view settings);
 
 // Words and numbers of a diagnosis. Pure.
 [[nodiscard]] DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run,

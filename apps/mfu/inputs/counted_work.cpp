@@ -50,8 +50,11 @@ std::optional<RecomputeCount> recompute_of(const RunTimings& run) {
 
 }  // namespace
 
-std::optional<CountedWork> count_work(RunTimings& run, std::vector<InputInfo>& files,
-                                      Notes& notes) {
+WorkCount count_work(RunTimings& run, std::vector<InputInfo>& files, Notes& notes) {
+  const auto not_counted = [&notes](std::string why, const char* what) {
+    notes.add("work-not-counted", Severity::info, why, Place{.what = what});
+    return WorkCount{{}, std::move(why)};
+  };
   Workload& workload = run.workload;
   const bool given = workload.flops_per_step && *workload.flops_per_step > 0;
   if (given || (run.model.empty() && run.model_json.empty()) || !workload.seq_len) return {};
@@ -67,10 +70,8 @@ std::optional<CountedWork> count_work(RunTimings& run, std::vector<InputInfo>& f
     work.params = shape.given_params;
     const FlopCount plain = count_flops(shape, work, convention);
     if (!plain.model_flops) {
-      notes.add("work-not-counted", Severity::info,
-                fmt::format("{} is a hardware count: it gives no MFU", convention.id),
-                Place{.what = "convention"});
-      return {};
+      return not_counted(fmt::format("{} is a hardware count: it gives no MFU", convention.id),
+                         "convention");
     }
     const ParameterCount counted = count_parameters(shape);
     CountedWork result{counted.total, counted.active, {}, plain.settings, shape};
@@ -90,12 +91,10 @@ std::optional<CountedWork> count_work(RunTimings& run, std::vector<InputInfo>& f
     notes.add("work-counted", Severity::info,
               fmt::format("the work of a step is counted from the model under {}", convention.id),
               Place{.what = "model"});
-    return result;
+    return {std::move(result), {}};
   } catch (const Error& error) {
-    notes.add("work-not-counted", Severity::info,
-              "the work of a step cannot be counted from the model: " + error.message(),
-              Place{.what = "model"});
-    return {};
+    return not_counted("the work of a step cannot be counted from the model: " + error.message(),
+                       "model");
   }
 }
 

@@ -21,10 +21,14 @@ struct CountedWork {
   ModelShape shape;
 };
 
+struct WorkCount {
+  std::optional<CountedWork> work;
+  std::string why_not;  // where a model is given and cannot be counted; noted, too
+};
+
 // Fills run.workload.flops_per_step and run.convention where a known model, the sequence length and
 // the tokens of a step allow it. A model that is not known is a note. `files`: of the run; a model
 // given as a path is looked for beside the first.
-[[nodiscard]] std::optional<CountedWork> count_work(RunTimings& run, std::vector<InputInfo>& files,
-                                                    Notes& notes);
+[[nodiscard]] WorkCount count_work(RunTimings& run, std::vector<InputInfo>& files, Notes& notes);
 
 }  // namespace mfu::app

@@ -18,10 +18,7 @@ void add_counted(DiagnoseSection& section, const CountedWork& work) {
   section.shape = work.shape;
   const std::optional<double>& mfu = section.diagnosis.headline.mfu;
   if (mfu && work.hardware_share) section.hfu = *mfu * *work.hardware_share;
-  const std::size_t at = section.fingerprint.find(" peak=");
-  if (at != std::string::npos && !work.settings.empty()) {
-    section.fingerprint.insert(at, " " + work.settings);
-  }
+  section.fingerprint = fingerprint_of(section.diagnosis.setup, work.settings);
 }
 
 // What a comparison can restate the run by.
@@ -45,7 +42,7 @@ DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& not
   }
   const std::string device = add_telemetry(read.run, request.telemetry, notes, read.inputs);
   override_run(read.run, request.overrides, notes);
-  const std::optional<CountedWork> counted = count_work(read.run, read.inputs, notes);
+  const WorkCount counted = count_work(read.run, read.inputs, notes);
   name_chip(read.run, device, request.options.user_chips, notes);
   const RunTimings run = select(std::move(read.run), request.selection, notes);
   done(fmt::format("{} ranks x {} steps, {}", run.ranks.size(), run.steps.size(),
@@ -54,13 +51,11 @@ DiagnosedRun diagnose_run(ReadResult read, const RunRequest& request, Notes& not
   done("diagnosed");
   const WorthAsk ask = worth_ask(request.worth, diagnosis.setup);
   DiagnosedRun result{describe(std::move(diagnosis), run, ask), std::move(read.inputs)};
-  if (counted) add_counted(result.section, *counted);
-  add_count(result.section, counted ? &*counted : nullptr);
-  for (const Note& note : notes.all()) {
-    // The general sentence says what MFU needs; this says what became of what the file gives.
-    if (note.code == "work-not-counted" && !result.section.mfu_missing.empty()) {
-      result.section.mfu_missing += "; " + note.text;
-    }
+  if (counted.work) add_counted(result.section, *counted.work);
+  add_count(result.section, counted.work ? &*counted.work : nullptr);
+  // The general sentence says what MFU needs; this says what became of what the file gives.
+  if (!counted.why_not.empty() && !result.section.mfu_missing.empty()) {
+    result.section.mfu_missing += "; " + counted.why_not;
   }
   return result;
 }

@@ -146,7 +146,7 @@ std::string record_of(const HistoryEntry& entry) {
   const OrderedJson object = {
       {"schema", kHistorySchema},
       {"job", entry.job},
-      {"fingerprint", entry.fingerprint},
+      {"fingerprint", to_text(entry.fingerprint)},
       {"command", entry.command},
       {"label", text(entry.label)},
       {"time", text(entry.time)},
@@ -194,7 +194,7 @@ bool is_record(const OrderedJson& object) {
 HistoryEntry entry_from(const OrderedJson& object) {
   HistoryEntry entry;
   entry.job = words_at(object, "job");
-  entry.fingerprint = words_at(object, "fingerprint");
+  entry.fingerprint = parse_fingerprint(words_at(object, "fingerprint"));
   entry.command = words_at(object, "command");
   entry.label = words_at(object, "label");
   entry.time = words_at(object, "time");
@@ -254,7 +254,7 @@ HistoryEntry entry_of(const Side& side, std::string_view command, const std::str
 }
 
 HistoryEntry entry_of(const SavedReport& report, const std::string& job) {
-  HistoryEntry entry = entry_of(report.side, report.command, job);
+  HistoryEntry entry = entry_of(report.side, to_string(report.command), job);
   entry.verdict = report.verdict;
   return entry;
 }

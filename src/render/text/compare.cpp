@@ -130,7 +130,7 @@ void headline(Screen& screen, const CompareSection& section) {
                                  scale.unit));
   }
   screen.pieces(pieces, Emphasis::strong);
-  screen.wrapped(section.after.fingerprint, 2, Emphasis::quiet);
+  screen.wrapped(to_text(section.after.fingerprint), 2, Emphasis::quiet);
 }
 
 }  // namespace

@@ -193,9 +193,7 @@ std::string restated_of(const Comparison& c) {
     case Restatement::tokens:
       return fmt::format(
           "both were brought to tokens a second of a GPU: the work of a token is the same{}",
-          c.restated_convention.empty() || c.restated_convention == "unnamed"
-              ? std::string()
-              : ", given under " + c.restated_convention);
+          c.restated_convention.empty() ? std::string() : ", given under " + c.restated_convention);
     case Restatement::flops:
       return c.per_gpu ? "both are held to the FLOP/s of a GPU: GPUs or work a step differ"
                        : "both are held against the peak of the second";
@@ -297,7 +295,7 @@ std::vector<std::string> cautions_of(const Comparison& c, const Side& before, co
       !after.tokens_per_step && !after.flops_per_step) {
     all.emplace_back("neither says how much work a step is: this holds if it is the same");
   }
-  if (before.mfu && before.convention == "unnamed" && after.convention == "unnamed") {
+  if (before.mfu && is_unnamed(before.fingerprint) && is_unnamed(after.fingerprint)) {
     all.emplace_back(
         "neither names its convention: this is a change of speed only if both were counted alike");
   }

@@ -20,8 +20,6 @@
 namespace mfu {
 namespace {
 
-std::string tera(double flops) { return fmt::format("{:.10g}", flops / 1e12); }
-
 std::string title_of(const Setup& setup, const RunTimings& run) {
   std::string model = shortened(setup.model);
   if (model.empty()) {
@@ -51,21 +49,6 @@ std::string steps_line_of(const Diagnosis& diagnosis) {
                      warmup > 0 ? fmt::format(" after {} of warm-up", warmup) : "");
 }
 
-std::string fingerprint_of(const Setup& setup) {
-  std::string clock = "none";
-  if (setup.peak_given) {
-    clock = "given-peak";
-  } else if (setup.peak_flops_per_gpu) {
-    clock = to_string(setup.clock.rule);
-    if (setup.clock_mhz) clock += fmt::format("@{:.6g}MHz", *setup.clock_mhz);
-  }
-  return fmt::format(
-      "convention={} peak={} precision={} clock={}",
-      setup.convention.empty() ? "unnamed" : setup.convention,
-      setup.peak_flops_per_gpu ? tera(*setup.peak_flops_per_gpu) + "T" : std::string("unknown"),
-      setup.precision.empty() ? "unnamed" : setup.precision, clock);
-}
-
 std::string mfu_missing_of(const Headline& headline) {
   if (headline.mfu) return "";
   const std::string_view work =
@@ -80,9 +63,10 @@ std::string mfu_missing_of(const Headline& headline) {
   return fmt::format("MFU needs {}", work);
 }
 
-std::string status_of(const Headline& headline) {
-  if (headline.mfu) return headline.impossible ? "impossible" : "ok";
-  return headline.missing_peak && !headline.missing_work ? "no-peak" : "no-model";
+CalcStatus status_of(const Headline& headline) {
+  if (headline.mfu) return headline.impossible ? CalcStatus::impossible : CalcStatus::ok;
+  return headline.missing_peak && !headline.missing_work ? CalcStatus::no_peak
+                                                         : CalcStatus::no_model;
 }
 
 const Factor* find_factor(const std::vector<Factor>& factors, FactorId id) {
@@ -349,6 +333,20 @@ TimeScale time_scale(double seconds) noexcept {
   return scale;
 }
 
+Fingerprint fingerprint_of(const Setup& setup, std::string_view settings) {
+  PeakClock clock;
+  clock.kind = PeakClock::Kind::none;
+  if (setup.peak_given) {
+    clock.kind = PeakClock::Kind::given_peak;
+  } else if (setup.peak_flops_per_gpu) {
+    clock.kind = PeakClock::Kind::rule;
+    clock.rule = setup.clock.rule;
+    clock.mhz = setup.clock_mhz;
+  }
+  return fingerprint_of(setup.convention, settings, setup.peak_flops_per_gpu, setup.precision,
+                        clock);
+}
+
 DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run, const WorthAsk& ask) {
   DiagnoseSection section;
   const Diagnosis d = with_nodes(diagnosis, run);
@@ -358,7 +356,7 @@ DiagnoseSection describe(Diagnosis diagnosis, const RunTimings& run, const Worth
   section.status = status_of(d.headline);
   section.impossible_because = explain_impossible(d);
   section.part_texts = part_texts_of(d);
-  section.fingerprint = fingerprint_of(d.setup);
+  section.fingerprint = fingerprint_of(d.setup, "");
   section.mfu_missing = mfu_missing_of(d.headline);
   const Conditions conditions = conditions_of(d, run);
   for (const Finding& finding : d.findings) {
