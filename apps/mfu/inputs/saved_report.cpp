@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "inputs/model_source.hpp"
+#include "readers/input_format.hpp"
 
 namespace mfu::app {
 namespace {
@@ -234,16 +235,12 @@ std::string_view to_string(SavedCommand command) noexcept {
   return "";
 }
 
-bool looks_like_report(std::string_view head) {
-  // The schema is the first key of what the tool writes; other writers may order otherwise.
-  return head.find("\"mfu.report/") != std::string_view::npos;
-}
-
 SavedReport parse_report(const std::string& text, const std::string& path) {
   Place place;
   place.file = path;
   const Json report = Json::parse(text, nullptr, false);
-  const bool named = looks_like_report(std::string_view(text).substr(0, 4096));
+  const bool named =
+      detect_format(std::string_view(text).substr(0, kHeadBytes)).format == InputFormat::report;
   if (report.is_discarded() && named) {
     throw Error(ErrorKind::format, "is a report of mfu that is cut off or broken", place,
                 "save it again: mfu log FILE --json > old.json");

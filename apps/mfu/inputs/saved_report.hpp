@@ -12,9 +12,6 @@
 
 namespace mfu::app {
 
-// Whether these first bytes of a file are those of a report.
-[[nodiscard]] bool looks_like_report(std::string_view head);
-
 // What measures something.
 enum class SavedCommand { diagnose, log, calc, whatif };
 [[nodiscard]] std::string_view to_string(SavedCommand command) noexcept;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "readers/input_format.hpp"
 
 namespace mfu::app {
 namespace {
@@ -120,12 +121,9 @@ class Locked {
                   "unpack it first: gzip -d FILE");
     }
     constexpr std::string_view kStart = "{\"schema\":\"mfu.history/";
-    const bool blank = head.find_first_not_of(" \t\r\n") == std::string::npos;
     const bool cut_off = kStart.starts_with(head);
-    if (blank || cut_off || head.find("\"schema\":\"mfu.history/") != std::string::npos ||
-        head.find("\"schema\": \"mfu.history/") != std::string::npos) {
-      return;
-    }
+    const InputFormat found = detect_format(head).format;
+    if (cut_off || found == InputFormat::empty || found == InputFormat::history) return;
     throw Error(ErrorKind::format, "is no history: nothing was added", place,
                 "name another file: --db history.jsonl is made where there is none");
   }
