@@ -149,10 +149,11 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const R
       return source ? std::move(*source) : ByteSource::open(path);
     };
     // What a folder holds can only be traces; else the first file says what this is.
-    if (!inputs.folders.empty() || find_trace_row(first->peek(kHeadBytes)) != nullptr) {
+    const DetectedFormat found = detect_format(first->peek(kHeadBytes));
+    if (!inputs.folders.empty() || found.row->read_trace != nullptr) {
       return read_trace_set({inputs.files, open, find_trace_row}, notes, options);
     }
-    if (detect_format(first->peek(kHeadBytes)).format == InputFormat::timeline) {
+    if (found.format == InputFormat::timeline) {
       if (inputs.files.size() > 1) {
         throw Error(ErrorKind::usage, "a pipeline timeline holds a whole job",
                     Place{.file = inputs.files.front().path}, "give one timeline at a time");

@@ -76,12 +76,13 @@ LoggedRanks read_run_or_log(const std::vector<std::string>& paths, unsigned thre
     opened = ByteSource::open(*pipe);
     const std::string head(opened->peek(kHeadBytes));
     if (may_be_log(detect_format(head).format)) {
-      if (auto logged = read_logged_ranks(paths, std::move(opened), notes)) return *logged;
+      if (auto logged = read_logged_ranks(paths, std::move(opened), notes))
+        return std::move(*logged);
       refuse_no_run(head, *pipe);
     }
   } else if (pipe == paths.end() && !paths.empty() &&
              std::all_of(paths.begin(), paths.end(), is_file_of_log)) {
-    if (auto logged = read_logged_ranks(paths, std::nullopt, notes)) return *logged;
+    if (auto logged = read_logged_ranks(paths, std::nullopt, notes)) return std::move(*logged);
   }
   ReadResult read = read_inputs(paths, threads, notes, std::move(opened));
   return {std::move(read.run), std::move(read.inputs)};
