@@ -7,17 +7,21 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/nearest.hpp"
 #include "commands/commands.hpp"
+#include "inputs/read_inputs.hpp"
 #include "mfu/render.hpp"
 #include "mfu/version.hpp"
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
+#include "readers/input_format.hpp"
 
 namespace mfu::app {
 namespace {
@@ -55,6 +59,7 @@ constexpr std::string_view kExamples =
     "  mfu compare before.json after.json       did the fix work, and what moved\n"
     "  zcat run.json.gz | mfu diagnose -        from standard input (gzip works too)\n"
     "  mfu diagnose run.json --min-mfu 40%      exit 1 when the MFU is lower\n"
+    "  mfu FILE                                 what the file is for\n"
     "\n"
     "Exit codes: 0 answered, 1 a gate failed, 2 not answered, 70 a bug in mfu.";
 
@@ -66,6 +71,43 @@ constexpr std::string_view kExamples =
   throw Error(ErrorKind::usage,
               fmt::format("unknown {} '{}'", option ? "option" : "command", name.substr(0, 80)), {},
               option ? "mfu --help lists commands and options" : name_hint(name, names));
+}
+
+// mfu FILE: what the file is for. Nothing: the first argument is no file or folder.
+std::vector<std::string> arguments_for_file(const std::vector<std::string>& arguments) {
+  const std::string& path = arguments.front();
+  std::error_code ignored;
+  std::vector<std::string> all;
+  if (std::filesystem::is_directory(path, ignored)) {
+    all = {"diagnose", path};
+  } else if (const std::optional<DetectedFormat> found = format_of_file(path)) {
+    switch (found->format) {
+      case InputFormat::training_log:
+      case InputFormat::text:
+        all = {"log", path};
+        break;
+      case InputFormat::history:
+        all = {"history", "show", "--db", path};
+        break;
+      case InputFormat::model_config:
+        all = {"flops", "--model", path};
+        break;
+      case InputFormat::report:
+      case InputFormat::chips:
+      case InputFormat::dcgm_dmon:
+      case InputFormat::smi_dmon:
+      case InputFormat::dcgm_text:
+      case InputFormat::smi_csv:
+      case InputFormat::kernel_log:
+        throw Error(ErrorKind::usage,
+                    fmt::format("is {}: no command answers it alone", found->called()),
+                    Place{.file = path}, std::string(found->way()));
+      default:
+        all = {"diagnose", path};  // which refuses what it cannot read
+    }
+  }
+  if (!all.empty()) all.insert(all.end(), arguments.begin() + 1, arguments.end());
+  return all;
 }
 
 // An unset variable of a CI script leaves an option without its value: a gate that silently does
@@ -128,6 +170,9 @@ int run_command_line(const std::vector<std::string>& arguments) {
     if (command->parsed()) return run();
   }
   const std::vector<std::string> rest = top.remaining();
+  if (const std::vector<std::string> all = arguments_for_file(arguments); !all.empty()) {
+    return run_command_line(all);
+  }
   refuse_command(rest.empty() ? std::string() : rest.front());
 }
 

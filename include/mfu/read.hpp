@@ -21,6 +21,7 @@ struct InputInfo {
 struct ReadResult {
   RunTimings run;
   std::vector<InputInfo> inputs;
+  bool of_documents = false;  // timing documents; else traces, or a timeline
 };
 
 struct ReadProgress {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "chips/names.hpp"
+#include "chips/no_chip.hpp"
 #include "chips/rows.hpp"
 
 namespace mfu {
@@ -84,15 +85,16 @@ ChipMatch match_architecture(const DeviceFacts& facts, std::string_view name, co
     for (const Chip& chip : chips()) {
       if (chip.gfx == architecture(facts.gfx)) same.push_back(chip.id);
     }
-    throw Error(ErrorKind::unsupported,
-                "no known chip is " + facts.gfx +
-                    (facts.units ? fmt::format(" with {} CUs", *facts.units) : std::string()) +
-                    (facts.memory_bytes ? fmt::format(" and {:.0f} GiB", *facts.memory_bytes / kGiB)
-                                        : std::string()),
-                place,
-                (same.empty() ? "mfu list chips shows the known ones"
-                              : "of this architecture: " + listed(same)) +
-                    "; or give the peak itself (dense, per GPU)");
+    throw NoChip(
+        NoChip::Why::unknown_device,
+        "no known chip is " + facts.gfx +
+            (facts.units ? fmt::format(" with {} CUs", *facts.units) : std::string()) +
+            (facts.memory_bytes ? fmt::format(" and {:.0f} GiB", *facts.memory_bytes / kGiB)
+                                : std::string()),
+        place,
+        (same.empty() ? "mfu list chips shows the known ones"
+                      : "of this architecture: " + listed(same)) +
+            "; or ");
   }
   ChipMatch match = one_of(rows, name, place);
   match.remark = "Known by " + facts.gfx + (facts.units ? ", its units" : "") +
@@ -137,9 +139,9 @@ ChipMatch match_device(const DeviceFacts& facts, const Place& place, std::span<c
                                  [](const std::string& token) { return token == "mig"; });
   const std::uint16_t device = facts.pci_device ? nvidia_device(*facts.pci_device) : 0;
   if (device == kCustomH100) {
-    throw Error(ErrorKind::unsupported,
-                "PCI device 2339 is a custom H100 whose clocks and units are not published", place,
-                "give the peak itself (dense, per GPU)");
+    throw NoChip(NoChip::Why::unknown_device,
+                 "PCI device 2339 is a custom H100 whose clocks and units are not published", place,
+                 "");
   }
   if (const Chip* row = device != 0 && !slice ? row_of_pci(device, user) : nullptr) {
     ChipMatch match;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "chips/no_chip.hpp"
 
 namespace mfu::chips_detail {
 namespace {
@@ -129,10 +130,10 @@ std::string quoted(std::string_view name) { return "'" + std::string(name.substr
 
 void refuse_unknown(std::string_view name, const Place& place, std::span<const Chip> user) {
   const std::vector<std::string_view> near = near_ids(joined(tokens_of(name)), user);
-  throw Error(
-      ErrorKind::unsupported, "unknown chip " + quoted(name), place,
+  throw NoChip(
+      NoChip::Why::unknown_name, "unknown chip " + quoted(name), place,
       (near.empty() ? "mfu list chips shows the known ones" : "near names: " + listed(near)) +
-          "; or give the peak itself (dense, per GPU)");
+          "; or ");
 }
 
 }  // namespace mfu::chips_detail

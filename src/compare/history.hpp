@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/fingerprint.hpp"
 #include "mfu/interval.hpp"
 
 namespace mfu {
@@ -18,7 +19,7 @@ namespace mfu {
 // One record. Empty and nothing: not known.
 struct HistoryEntry {
   std::string job;
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::string command;  // "diagnose", "log", "calc"
   std::string label;    // what the user calls it: a commit, a date
   std::string time;     // when it was added, "2025-06-01T12:00:00Z"
@@ -63,7 +64,7 @@ struct HistoryChange {
 // The entries of one job that were measured alike, in the order of the file.
 struct HistorySeries {
   std::string job;
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::vector<HistoryEntry> entries;
   std::vector<double> log_speeds;        // of the entries that hold one
   std::vector<std::size_t> speed_entry;  // the entry of each

@@ -57,6 +57,11 @@ bool same_model(const Side& before, const Side& after) {
   return length && (named || (sized && (before.model.empty() || after.model.empty())));
 }
 
+// Empty: nobody says how.
+std::string named_counting(const Fingerprint& fingerprint) {
+  return is_unnamed(fingerprint) ? std::string() : counted_by(fingerprint);
+}
+
 void set_ratio(Restated& result, double before, double after) {
   result.log_ratio = std::log(after) - std::log(before);
 }
@@ -79,7 +84,7 @@ std::optional<Restated> restate(const Side& before, const Side& after,
       before.peak_flops_per_gpu && after.peak_flops_per_gpu) {
     Restated result;
     result.how = Restatement::flops;
-    result.convention = after.convention;
+    result.convention = named_counting(after.fingerprint);
     result.before_scale = *before.peak_flops_per_gpu / *peak;
     result.after_scale = *after.peak_flops_per_gpu / *peak;
     result.mfu_before = *before.mfu * result.before_scale;
@@ -123,7 +128,7 @@ std::optional<Restated> restate(const Side& before, const Side& after,
   if (!same_model(before, after) && !same_tokens) return {};
   Restated result;
   result.how = Restatement::tokens;
-  result.convention = after.mfu ? after.convention : before.convention;
+  result.convention = named_counting(after.mfu ? after.fingerprint : before.fingerprint);
   set_ratio(result, *rate_before, *rate_after);
   const double ratio = *rate_after / *rate_before;
   if (after.mfu) {

@@ -90,12 +90,17 @@ struct NumberKey {
 };
 struct TextKey {
   std::string_view key, cause;
-  std::string Side::*member;
+  const std::string& (*of)(const Side& side);
 };
-constexpr std::array kTexts{TextKey{"model", "model", &Side::model},
-                            TextKey{"chip", "chip", &Side::chip},
-                            TextKey{"precision", "precision", &Side::precision},
-                            TextKey{"recompute", "recomputation", &Side::recompute}};
+template <std::string Side::*member>
+const std::string& text_of(const Side& side) {
+  return side.*member;
+}
+const std::string& precision_of(const Side& side) { return side.fingerprint.precision; }
+constexpr std::array kTexts{TextKey{"model", "model", text_of<&Side::model>},
+                            TextKey{"chip", "chip", text_of<&Side::chip>},
+                            TextKey{"precision", "precision", precision_of},
+                            TextKey{"recompute", "recomputation", text_of<&Side::recompute>}};
 constexpr std::array kNumbers{NumberKey{"gpus", "scale", &Side::gpus},
                               NumberKey{"nodes", "scale", &Side::nodes},
                               NumberKey{"params", "model", &Side::params},
@@ -119,7 +124,7 @@ bool same_number(double a, double b, double tolerance) noexcept {
 
 std::vector<Reason> obstacles_between(const Side& before, const Side& after) {
   std::vector<Reason> reasons;
-  if (before.status == "impossible" || after.status == "impossible") {
+  if (before.status == CalcStatus::impossible || after.status == CalcStatus::impossible) {
     reasons.push_back(numbers(Obstacle::impossible, before.mfu, after.mfu));
   }
   if (!measured(before) || !measured(after)) {
@@ -129,14 +134,16 @@ std::vector<Reason> obstacles_between(const Side& before, const Side& after) {
   if (before.mfu.has_value() != after.mfu.has_value()) {
     reasons.push_back(numbers(Obstacle::missing_mfu, before.mfu, after.mfu));
   }
-  if (before.convention != after.convention) {
-    reasons.push_back(texts(Obstacle::convention, before.convention, after.convention));
+  const Fingerprint& was = before.fingerprint;
+  const Fingerprint& is = after.fingerprint;
+  if (was.convention != is.convention || was.settings != is.settings) {
+    reasons.push_back(texts(Obstacle::convention, counted_by(was), counted_by(is)));
   }
-  if (before.precision != after.precision) {
-    reasons.push_back(texts(Obstacle::precision, before.precision, after.precision));
+  if (was.precision != is.precision) {
+    reasons.push_back(texts(Obstacle::precision, was.precision, is.precision));
   }
-  if (before.clock != after.clock) {
-    reasons.push_back(texts(Obstacle::clock, before.clock, after.clock));
+  if (was.clock != is.clock) {
+    reasons.push_back(texts(Obstacle::clock, to_text(was.clock), to_text(is.clock)));
   }
   if (before.peak_flops_per_gpu.has_value() != after.peak_flops_per_gpu.has_value() ||
       differ(before.peak_flops_per_gpu, after.peak_flops_per_gpu, 1e-9)) {
@@ -157,8 +164,8 @@ std::vector<Difference> differences_between(const Side& before, const Side& afte
   std::vector<Difference> all;
   const bool scaled = differ(before.gpus, after.gpus, 1e-9);
   for (const TextKey& key : kTexts) {
-    const std::string& a = before.*key.member;
-    const std::string& b = after.*key.member;
+    const std::string& a = key.of(before);
+    const std::string& b = key.of(after);
     if (a.empty() || b.empty() || a == b) continue;
     all.push_back({std::string(key.key), std::string(key.cause), {}, {}, a, b});
   }

@@ -1,7 +1,6 @@
 // A diagnosed run as one side of a comparison.
 #include "compare/side.hpp"
 
-#include <array>
 #include <string>
 #include <utility>
 
@@ -23,33 +22,12 @@ SideFactor factor_of(const Factor& factor) {
 
 }  // namespace
 
-void set_fingerprint(Side& side, std::string_view fingerprint) {
-  side.fingerprint = std::string(fingerprint);
-  // The convention has spaces in it, so each value ends where the next key begins.
-  constexpr std::array<std::string_view, 4> kKeys{
-      "convention=", " peak=", " precision=", " clock="};
-  std::array<std::string, 4> values;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i < kKeys.size(); ++i) {
-    const std::size_t at = fingerprint.find(kKeys[i], from);
-    if (at == std::string_view::npos) continue;
-    from = at + kKeys[i].size();
-    const std::size_t end =
-        i + 1 < kKeys.size() ? fingerprint.find(kKeys[i + 1], from) : std::string_view::npos;
-    values[i] =
-        std::string(fingerprint.substr(from, end == std::string_view::npos ? end : end - from));
-  }
-  side.convention = values[0];
-  side.precision = values[2] == "unnamed" ? std::string() : values[2];
-  side.clock = values[3];
-}
-
 Side side_of(const Diagnosis& diagnosis) {
   const Setup& setup = diagnosis.detail->setup;
   const Headline& headline = diagnosis.headline;
   Side side;
   side.measure = Measure::run;
-  side.status = headline.impossible ? "impossible" : "ok";
+  side.status = headline.impossible ? CalcStatus::impossible : CalcStatus::ok;
   side.peak_flops_per_gpu = setup.peak_flops_per_gpu;
   side.reference = setup.reference == Reference::median ? "median" : "mean";
   side.split = to_string(diagnosis.detail->split);

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "diagnose/step_terms.hpp"
+#include "measure/fingerprint.hpp"
 #include "mfu/diagnose.hpp"
 #include "mfu/interval.hpp"
+#include "mfu/measure.hpp"
 #include "mfu/model.hpp"
 
 namespace mfu {
@@ -47,13 +49,10 @@ struct SideCount {
 struct Side {
   std::string name;  // as the user named the input
   Measure measure = Measure::run;
-  std::string status;  // "ok", "impossible", "no-peak", "no-model"
+  std::optional<CalcStatus> status;
 
   // The instrument.
-  std::string fingerprint;
-  std::string convention;  // with its switches, as in the fingerprint
-  std::string precision;
-  std::string clock;  // rule and MHz, as in the fingerprint
+  Fingerprint fingerprint;
   std::optional<double> peak_flops_per_gpu;
   std::string reference;  // of a run: "median", "mean"
   std::string split;      // of a run: how waiting was separated from transfer
@@ -81,10 +80,6 @@ struct Side {
   std::vector<double> costs;     // of a log, by line
   std::vector<double> weights;   // steps that each line averages over
 };
-
-// "convention=palm attention=full peak=989.4T precision=bf16 clock=datasheet@1830MHz" taken apart:
-// fingerprint, convention, precision and clock of the side.
-void set_fingerprint(Side& side, std::string_view fingerprint);
 
 // All but the name and what only words hold: the fingerprint, the model's counts.
 [[nodiscard]] Side side_of(const Diagnosis& diagnosis);

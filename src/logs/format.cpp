@@ -26,8 +26,8 @@ void LogFormat::pause(const char* kind, const LogLine& line, double seconds) {
 }
 
 void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int64_t rank,
-                           double value, const char* unit) {
-  const bool time = std::string_view(unit) == "s";
+                           double value, RankUnit unit) {
+  const bool time = unit == RankUnit::seconds;
   if (rank < 0 || !std::isfinite(value) || (time && !(value >= 0.0 && value <= kLongestStep_s))) {
     notes.add(NoteCode::implausible_values, "per-rank values without a valid rank are left out");
     return;

@@ -61,7 +61,7 @@ class LogFormat {
   }
   void pause(const char* kind, const LogLine& line, double seconds);
   void rank_value(std::string series, std::int64_t iteration, std::int64_t rank, double value,
-                  const char* unit);
+                  RankUnit unit);
 };
 
 enum class LogTier {

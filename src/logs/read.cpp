@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "base/foreign.hpp"
 #include "base/nearest.hpp"
 #include "base/note_code.hpp"
 #include "logs/needles.hpp"
@@ -40,24 +41,8 @@ Place place_in(const ByteSource& source, std::int64_t line = 0) {
 }
 
 void refuse_what_is_no_text(ByteSource& source) {
-  struct Signature {
-    std::string_view bytes;
-    const char* message;
-    const char* hint;
-  };
-  static constexpr std::array<Signature, 6> kForeign{{
-      {"\x28\xB5\x2F\xFD", "is zstd data", "decompress it first: zstd -dc FILE | mfu log -"},
-      {"PK\x03\x04", "is a zip archive", "unpack it first"},
-      {"BZh9", "is bzip2 data", "decompress it first: bzip2 -dc FILE | mfu log -"},
-      {"\xFD\x37zXZ", "is xz data", "decompress it first: xz -dc FILE | mfu log -"},
-      {"\xFF\xFE", "is UTF-16 text", "save it as UTF-8"},
-      {"\xFE\xFF", "is UTF-16 text", "save it as UTF-8"},
-  }};
-  const std::string_view head = source.peek(8);
-  for (const Signature& foreign : kForeign) {
-    if (head.starts_with(foreign.bytes)) {
-      throw Error(ErrorKind::format, foreign.message, place_in(source), foreign.hint);
-    }
+  if (const ForeignBytes* foreign = foreign_bytes(source.peek(8))) {
+    throw foreign_error(*foreign, "log", "write it as JSON Lines or CSV", place_in(source));
   }
 }
 

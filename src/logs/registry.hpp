@@ -27,6 +27,9 @@ struct LogEvidence {
 [[nodiscard]] TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& notes,
                                    std::vector<LogEvidence>* evidence = nullptr);
 
+// Of the rows whose name is asked for.
+inline constexpr std::string_view kRankTimersName = "megatron-timers";
+
 LogFormatRow megatron_lm_format();
 LogFormatRow megatron_deepspeed_format();
 LogFormatRow gpt_neox_format();

@@ -53,6 +53,8 @@ struct LogSegment {
   std::int64_t first_line = 0;
 };
 
+enum class RankUnit { seconds, ratio, flops_per_second, watts, celsius, hertz };
+
 // One value per rank that the log prints: timers, scores.
 struct LoggedRankValue {
   // The timer's name as printed ("forward-backward"), or "gpu-relative-score",
@@ -61,7 +63,7 @@ struct LoggedRankValue {
   std::int64_t iteration = -1;  // of the step before; where no step is printed: 1, 2 ... a report
   std::int64_t rank = 0;
   double value = 0.0;
-  std::string unit;  // "s", "ratio", "flops" (FLOP/s), "W", "C", "Hz"
+  RankUnit unit = RankUnit::seconds;
 };
 
 struct TrainingLog {

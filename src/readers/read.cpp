@@ -7,76 +7,76 @@
 #include <optional>
 #include <utility>
 
+#include "base/foreign.hpp"
 #include "base/note_code.hpp"
 #include "readers/input_files.hpp"
 #include "readers/reader.hpp"
+#include "readers/registry.hpp"
 #include "readers/run/timeline_run.hpp"
 #include "readers/traces/trace_set.hpp"
 #include "timings/trace.hpp"
 #include "traces/nsight/nsight.hpp"
-#include "traces/timeline/timeline.hpp"
 
 namespace mfu {
 
 namespace {
 
-// First match wins: the more specific format comes first.
-constexpr std::array<Reader, 2> kReaders{{
-    {"mfu.run/1 jsonl", sniff_run_jsonl, read_run_jsonl},
-    {"mfu.run/1 json", sniff_run_json, read_run_json},
-}};
-
-struct Signature {
-  std::string_view bytes;
-  std::string_view message;
-  std::string_view hint;
-};
-
-// What is often passed by mistake.
-constexpr std::array<Signature, 6> kForeign{{
-    {"\x28\xB5\x2F\xFD", "zstd data", "decompress it first: zstd -dc FILE | mfu diagnose -"},
-    {"PK\x03\x04", "a zip archive", "unpack it first"},
-    {"BZh", "bzip2 data", "decompress it first: bzip2 -dc FILE | mfu diagnose -"},
-    {"PAR1", "a Parquet file", "a mfu.run/1 document is JSON, JSON Lines or gzip of them"},
-    {"\xFF\xFE", "UTF-16 text", "save it as UTF-8"},
-    {"\xFE\xFF", "UTF-16 text", "save it as UTF-8"},
-}};
-
-const Reader& detect(ByteSource& source) {
-  const std::string_view head = source.peek(kHeadBytes);
-  if (find_trace_reader(head, trace_readers()) != nullptr) {
-    throw Error(
-        ErrorKind::format, "is a profiler trace, but others of the files are not",
-        Place{.file = source.name()},
-        "give traces or timing documents, not both; mfu reduce turns traces into a document");
-  }
-  for (const Reader& reader : kReaders) {
-    if (reader.sniff(head)) return reader;
-  }
-  Place where;
-  where.file = source.name();
-  const bool blank = head.find_first_not_of(" \t\r\n") == std::string_view::npos;
-  if (blank) {
-    if (source.cut_off()) {
-      throw Error(ErrorKind::format, "the gzip data is cut off", std::move(where),
-                  "the file is not complete: check it with gzip -t");
-    }
-    throw Error(ErrorKind::format, "the file is empty", std::move(where),
-                "a mfu.run/1 document is expected");
-  }
-  for (const Signature& foreign : kForeign) {
-    if (head.starts_with(foreign.bytes)) {
-      throw Error(ErrorKind::format, "is " + std::string(foreign.message), std::move(where),
-                  std::string(foreign.hint));
-    }
-  }
-  if (traces::sniff_nsys_stats(head)) traces::refuse_nsys_stats(source.name());
+[[noreturn]] void refuse_text(ByteSource& source) {
   // The cursor finds the place and the words for what is wrong.
   JsonCursor cursor(source);
   std::string found = cursor.describe_next();
-  where = cursor.place();
   throw Error(ErrorKind::format, "not a timing document: it starts with " + std::move(found),
-              std::move(where), "a mfu.run/1 document is a JSON object or JSON Lines");
+              cursor.place(), "a mfu.run/1 document is a JSON object or JSON Lines");
+}
+
+[[noreturn]] void refuse_other(ByteSource& source, const DetectedFormat& found) {
+  const Place where{.file = source.name()};
+  switch (found.format) {
+    case InputFormat::kineto:
+    case InputFormat::nsight:
+      throw Error(
+          ErrorKind::format, "is a profiler trace, but others of the files are not", where,
+          "give traces or timing documents, not both; mfu reduce turns traces into a document");
+    case InputFormat::empty:
+      if (source.cut_off()) {
+        throw Error(ErrorKind::format, "the gzip data is cut off", where,
+                    "the file is not complete: check it with gzip -t");
+      }
+      throw Error(ErrorKind::format, "the file is empty", where,
+                  "a mfu.run/1 document is expected");
+    case InputFormat::zstd:
+    case InputFormat::zip:
+    case InputFormat::bzip2:
+    case InputFormat::xz:
+    case InputFormat::parquet:
+    case InputFormat::utf16:
+      throw foreign_error(*foreign_bytes(source.peek(kHeadBytes)), "diagnose",
+                          "a mfu.run/1 document is JSON, JSON Lines or gzip of them", where);
+    case InputFormat::nsys_stats:
+      traces::refuse_nsys_stats(source.name());
+    case InputFormat::text:
+      refuse_text(source);
+    default:
+      throw other_format(found, "a timing document or a trace", where);
+  }
+}
+
+struct RunFormat {
+  std::string_view name;
+  void (*read)(ReadJob& job);
+};
+
+RunFormat run_format_of(ByteSource& source) {
+  const std::string_view head = source.peek(kHeadBytes);
+  const DetectedFormat found = detect_format(head);
+  if (found.row->read_run != nullptr) return {found.row->name, found.row->read_run};
+  // One whose schema comes late, or is missing: the reader says so.
+  if (found.format == InputFormat::json) {
+    const FormatRow& row =
+        format_row(sniff_run_jsonl(head) ? InputFormat::run_json_lines : InputFormat::run_json);
+    return {row.name, row.read_run};
+  }
+  refuse_other(source, found);
 }
 
 }  // namespace
@@ -87,14 +87,15 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   UnknownKeys unknown;
   RunHeader first;
   ReadResult result;
+  result.of_documents = true;
   for (std::size_t i = 0; i < count; ++i) {
     ByteSource source = open(i);
-    const Reader& reader = detect(source);
+    const RunFormat format = run_format_of(source);
     RunHeader header(source.name());
     ReadJob job{source, builder, header, unknown, notes, window};
-    reader.read(job);
+    format.read(job);
     result.inputs.push_back({source.name(),
-                             std::string(reader.name) + (source.gzip() ? " (gzip)" : ""),
+                             std::string(format.name) + (source.gzip() ? " (gzip)" : ""),
                              source.raw_bytes()});
     if (i == 0) {
       first = std::move(header);
@@ -116,23 +117,9 @@ ReadResult read_sources(std::size_t count, const std::function<ByteSource(std::s
   return result;
 }
 
-bool is_no_run(std::string_view head) {
-  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos) return false;
-  return find_trace_reader(head, trace_readers()) == nullptr && !traces::sniff_timeline(head) &&
-         std::none_of(kReaders.begin(), kReaders.end(),
-                      [head](const Reader& reader) { return reader.sniff(head); });
-}
-
-bool may_be_json_lines(std::string_view head) {
-  const std::size_t start = head.find_first_not_of(" \t\r\n");
-  return start != std::string_view::npos && head[start] == '{' &&
-         find_trace_reader(head, trace_readers()) == nullptr && !traces::sniff_timeline(head) &&
-         head.find("\"schema\"") == std::string_view::npos;
-}
-
 void refuse_no_run(std::string_view head, const std::string& name) {
   ByteSource source = ByteSource::from_memory(head, name);
-  (void)detect(source);
+  (void)run_format_of(source);
   throw Error(ErrorKind::format, "not a timing document", Place{.file = name});
 }
 
@@ -164,11 +151,11 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const R
       return source ? std::move(*source) : ByteSource::open(path);
     };
     // What a folder holds can only be traces; else the first file says what this is.
-    if (!inputs.folders.empty() ||
-        find_trace_reader(first->peek(kHeadBytes), trace_readers()) != nullptr) {
-      return read_trace_set({inputs.files, open, trace_readers()}, notes, options);
+    const DetectedFormat found = detect_format(first->peek(kHeadBytes));
+    if (!inputs.folders.empty() || found.row->read_trace != nullptr) {
+      return read_trace_set({inputs.files, open, find_trace_row}, notes, options);
     }
-    if (traces::sniff_timeline(first->peek(kHeadBytes))) {
+    if (found.format == InputFormat::timeline) {
       if (inputs.files.size() > 1) {
         throw Error(ErrorKind::usage, "a pipeline timeline holds a whole job",
                     Place{.file = inputs.files.front().path}, "give one timeline at a time");

@@ -1,5 +1,5 @@
-// What a reader is: a name, a look at the first bytes, and a function that fills a RunBuilder.
-// To add a format: one file, and one line in the array in read.cpp.
+// What a reader of a timing document is given, and how read_run() goes about it. The formats are in
+// registry.hpp.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,6 @@ struct ReadJob {
   std::size_t window;  // bytes of the JSON window
 };
 
-struct Reader {
-  std::string_view name;
-  // `head`: the first bytes, decompressed, 256 KiB at most.
-  bool (*sniff)(std::string_view head);
-  void (*read)(ReadJob& job);
-};
-
 [[nodiscard]] bool sniff_run_json(std::string_view head);
 void read_run_json(ReadJob& job);
 [[nodiscard]] bool sniff_run_jsonl(std::string_view head);
@@ -49,13 +42,6 @@ void read_run_jsonl(ReadJob& job);
 [[nodiscard]] ReadResult read_run(const std::vector<std::string>& paths, Notes& notes,
                                   const ReadOptions& options, std::optional<ByteSource> opened);
 
-// Of the first bytes, decompressed, 256 KiB at most.
-inline constexpr std::size_t kHeadBytes = 256 * 1024;
-// Whether what begins so is something, but neither a timing document nor a trace.
-[[nodiscard]] bool is_no_run(std::string_view head);
-// Whether what begins so is a JSON object that may be a line of a log: neither a trace, nor does it
-// name a schema.
-[[nodiscard]] bool may_be_json_lines(std::string_view head);
 // Throws the Error that read_run() throws for it.
 [[noreturn]] void refuse_no_run(std::string_view head, const std::string& name);
 

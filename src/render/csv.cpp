@@ -61,7 +61,7 @@ std::string records(const HistorySection& section) {
                          number(entry.mfu), number(entry.step_seconds),
                          number(entry.tokens_per_second), number(entry.tokens_per_step),
                          number(entry.gpus), csv_cell(entry.model), csv_cell(entry.chip),
-                         csv_cell(entry.verdict), csv_cell(entry.fingerprint));
+                         csv_cell(entry.verdict), csv_cell(to_text(entry.fingerprint)));
     }
   }
   return out;
@@ -71,7 +71,7 @@ std::string records(const HistorySection& section) {
 
 std::string render_csv(const Report& report, const RenderStyle& /*style*/) {
   if (report.plan) return plan_csv(*report.plan);
-  if (report.command == "history" && report.history) return records(*report.history);
+  if (is_of_history(report)) return records(*report.history);
   const Gist gist = gist_of(report, "csv");
   std::string header = "command,input";
   std::string row = csv_cell(report.command) + "," + csv_cell(main_input(report));

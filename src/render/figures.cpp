@@ -68,7 +68,8 @@ std::string setup_number(const Value& value) { return value ? bare(*value) : std
 void gather_calc(Gist& gist, const CalcSection& section) {
   const Calculation& c = section.calculation;
   Gathering all(gist);
-  gist.status = section.status;
+  gist.status = to_string(section.status);
+  gist.impossible = section.status == CalcStatus::impossible;
   gist.missing = section.mfu_missing;
   gist.impossible_because = section.impossible_because;
   all.ratio("mfu_ratio", "MFU", c.mfu(), "Model FLOPs utilization, 0 to 1");
@@ -92,7 +93,7 @@ void gather_calc(Gist& gist, const CalcSection& section) {
   all.setup("tokens_per_step", "tokens a step", setup_number(c.tokens_per_step));
   all.setup("convention", "convention",
             c.results.empty() ? std::string() : std::string(c.results.front().convention->id));
-  all.setup("fingerprint", "fingerprint", section.fingerprint);
+  all.setup("fingerprint", "fingerprint", to_text(section.fingerprint));
   if (section.references) all.remark("references", "published", section.references->line);
 }
 
@@ -146,8 +147,8 @@ void gather_compare(Gist& gist, const CompareSection& section) {
   all.setup("gpus", "GPUs", setup_number(after.gpus));
   all.setup("seq_len", "sequence length", setup_number(after.seq_len));
   all.setup("tokens_per_step", "tokens a step", setup_number(after.tokens_per_step));
-  all.setup("convention", "convention", after.convention);
-  all.setup("fingerprint", "fingerprint", after.fingerprint);
+  all.setup("convention", "convention", counted_by(after.fingerprint));
+  all.setup("fingerprint", "fingerprint", to_text(after.fingerprint));
   all.setup("verdict", "verdict", c.comparable ? std::string(to_string(c.outcome)) : "refused");
   all.remark("before", "before", section.before_title);
   all.remark("after", "after", section.after_title);
@@ -171,7 +172,8 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   const Headline& headline = section.diagnosis.headline;
   const Setup& setup = section.diagnosis.detail->setup;
   const Verdict& verdict = section.diagnosis.verdict;
-  gist.status = section.status;
+  gist.status = to_string(section.status);
+  gist.impossible = section.status == CalcStatus::impossible;
   gist.missing = section.mfu_missing;
   gist.impossible_because = section.impossible_because;
   all.ratio("mfu_ratio", "MFU", headline.mfu, "Model FLOPs utilization, 0 to 1");
@@ -201,7 +203,7 @@ void gather_diagnose(Gist& gist, const DiagnoseSection& section) {
   all.setup("seq_len", "sequence length", setup_number(setup.seq_len));
   all.setup("tokens_per_step", "tokens a step", setup_number(setup.tokens_per_step));
   all.setup("convention", "convention", setup.convention);
-  all.setup("fingerprint", "fingerprint", section.fingerprint);
+  all.setup("fingerprint", "fingerprint", to_text(section.fingerprint));
   all.setup("verdict", "verdict", std::string(to_string(verdict.family)));
   all.remark("verdict", "verdict", section.verdict_line);
   for (const std::string& why : section.why) all.remark("why", "why", why);
@@ -223,7 +225,7 @@ void gather_history(Gist& gist, const HistorySection& section) {
     for (const std::string& change : words.changes) {
       all.remark("change", section.series[i].job, change);
     }
-    all.setup("fingerprint", "fingerprint", section.series[i].fingerprint);
+    all.setup("fingerprint", "fingerprint", to_text(section.series[i].fingerprint));
   }
 }
 
@@ -246,6 +248,10 @@ std::string_view Gist::setup_text(std::string_view id) const noexcept {
 std::string_view main_input(const Report& report) noexcept {
   if (report.compare) return report.compare->comparison.detail->after.name;
   return report.inputs.empty() ? std::string_view() : report.inputs.front().path;
+}
+
+bool is_of_history(const Report& report) noexcept {
+  return report.history && report.history->action != HistoryAction::against;
 }
 
 Gist gist_of(const Report& report, std::string_view form) {
@@ -291,7 +297,7 @@ Gist gist_of(const Report& report, std::string_view form) {
                    (ratio ? format_percent(figure->value) : figure->text);
     if (id == "tokens_per_second") gist.answer += " tokens/s";
   }
-  if (gist.status == "impossible") gist.answer += " (impossible)";
+  if (gist.impossible) gist.answer += " (impossible)";
   if (mfu == nullptr && gist.find("hfu_ratio") == nullptr) {
     gist.answer = "no MFU" + (gist.answer.empty() ? std::string() : ", " + gist.answer);
   }

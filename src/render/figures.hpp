@@ -25,7 +25,8 @@ struct Fact {
 
 struct Gist {
   std::string answer;  // "MFU 31.4 %, step 12.90 s, 325,140 tokens/s"
-  std::string status;  // "ok", "impossible", "no-peak", "no-model"
+  std::string status;  // "ok", "impossible", "no-peak", "no-model"; of compare its outcome
+  bool impossible = false;
   std::string missing;
   std::vector<std::string> impossible_because;
   std::vector<Figure> figures;  // those that are known
@@ -41,6 +42,9 @@ struct Gist {
 
 // What the figures are of: the first file that was read; of a comparison what came after.
 [[nodiscard]] std::string_view main_input(const Report& report) noexcept;
+
+// Records alone, and not what was held against them.
+[[nodiscard]] bool is_of_history(const Report& report) noexcept;
 
 // "--min-mfu 40%: 38.2 %, FAILED"
 [[nodiscard]] std::string gate_text(const Gate& gate);

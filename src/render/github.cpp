@@ -61,7 +61,7 @@ std::string render_github_annotations(const Report& report) {
   for (const Gate& gate : report.gates) {
     if (!gate.passed) add("error", "mfu " + report.command, render::gate_text(gate));
   }
-  if (gist.status == "impossible") {
+  if (gist.impossible) {
     add("warning", "mfu " + report.command,
         gist.answer + (gist.impossible_because.empty() ? std::string()
                                                        : ": " + gist.impossible_because.front()));

@@ -148,7 +148,7 @@ std::string render_markdown(const Report& report, const RenderStyle& /*style*/) 
   if (!gist.figures.empty()) out += "| | |\n|---|---:|\n";
   for (const Figure& figure : gist.figures) row(out, figure.label, figure.text);
   if (!gist.figures.empty()) out += '\n';
-  if (report.command == "history" && report.history) records(out, *report.history);
+  if (is_of_history(report)) records(out, *report.history);
   if (report.diagnose) parts(out, *report.diagnose);
   for (const Fact& remark : gist.remarks) {
     out += fmt::format("- {}: {}\n", markdown_text(remark.label), markdown_text(remark.text));

@@ -33,6 +33,7 @@ Gist plan_gist(const PlanSection& section) {
   const Plan& plan = f.plan;
   Gist gist;
   gist.status = section.status;
+  gist.impossible = plan.impossible;
   gist.missing = section.open_text;
   for (const std::string& piece : section.headline) {
     gist.answer += (gist.answer.empty() ? "" : ", ") + piece;
@@ -79,9 +80,9 @@ Gist plan_gist(const PlanSection& section) {
   setup("gpus", "GPUs", plan.gpus ? fmt::format("{:.6g}", *plan.gpus) : std::string());
   setup("convention", "convention",
         f.convention != nullptr ? std::string(f.convention->id) : std::string());
-  setup("fingerprint", "fingerprint", section.fingerprint);
+  setup("fingerprint", "fingerprint", to_text(section.fingerprint));
   for (const PlanLine& line : section.lines) {
-    if (line.label == "peak") gist.remarks.push_back({"peak", "peak", line.text});
+    if (line.in_short_forms) gist.remarks.push_back({line.label, line.label, line.text});
   }
   for (const std::string* text : {&section.optimal_missing, &section.batch_missing}) {
     if (!text->empty()) gist.remarks.push_back({"missing", "note", *text});

@@ -16,7 +16,6 @@
 #include "commands/worth_options.hpp"
 #include "compare/side.hpp"
 #include "inputs/diagnosed_run.hpp"
-#include "inputs/rank_log.hpp"
 #include "inputs/read_inputs.hpp"
 #include "inputs/run_overrides.hpp"
 #include "inputs/telemetry_source.hpp"
@@ -31,6 +30,7 @@
 #include "report/compare/sides.hpp"
 #include "report/diagnose/diagnose_section.hpp"
 #include "report/diagnose/scores_section.hpp"
+#include "report/diagnose/scores_wording.hpp"
 #include "report/measure/references.hpp"
 
 namespace mfu::app {
@@ -88,13 +88,15 @@ Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
 }
 
 // The answer where a log has scores alone. A gate on the MFU cannot be judged by them.
-int publish_scores(const HealthyScores& healthy, const GateLimits& limits, const Notes& notes,
-                   std::vector<OutputTarget>& targets, bool verbose) {
-  if (limits.min_mfu) throw Error(healthy);
+int publish_scores(const RankScores& scores, std::vector<InputInfo> inputs,
+                   const GateLimits& limits, const Notes& notes, std::vector<OutputTarget>& targets,
+                   bool verbose) {
+  std::optional<ScoresSection> healthy = describe_scores(scores);
+  if (!healthy || limits.min_mfu) throw scores_error(scores);
   Report report = report_of("diagnose");
-  report.inputs = healthy.inputs;
+  report.inputs = std::move(inputs);
   report.notes = notes.all();
-  report.scores = healthy.section;
+  report.scores = std::move(*healthy);
   if (limits.strict) refuse_if_strict(report.notes, {}, "the scores are judged anyway");
   if (!limits.fail_on.empty()) {
     Verdict verdict;
@@ -140,12 +142,11 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
   problems.throw_if_any();
 
   Progress progress(text.verbose);
-  ReadResult read;
-  try {
-    read = read_run_or_log(text.files, threads, notes);
-  } catch (const HealthyScores& healthy) {
-    return publish_scores(healthy, limits, notes, targets, text.verbose);
+  LoggedRanks logged = read_run_or_log(text.files, threads, notes);
+  if (const auto* scores = std::get_if<RankScores>(&logged.ranks)) {
+    return publish_scores(*scores, std::move(logged.inputs), limits, notes, targets, text.verbose);
   }
+  ReadResult read{std::get<RunTimings>(std::move(logged.ranks)), std::move(logged.inputs)};
   DiagnosedRun run = diagnose_run(std::move(read), request, notes,
                                   [&](const std::string& what) { progress.done(what); });
 

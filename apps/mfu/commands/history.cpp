@@ -9,6 +9,7 @@
 #include <chrono>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,7 +36,14 @@ struct HistoryText {
   bool verbose = false;
 };
 
-constexpr std::array<std::string_view, 3> kActions{"add", "show", "baseline"};
+constexpr std::array kActions{HistoryAction::add, HistoryAction::show, HistoryAction::baseline};
+
+std::optional<HistoryAction> action_named(std::string_view word) {
+  for (const HistoryAction action : kActions) {
+    if (to_string(action) == word) return action;
+  }
+  return {};
+}
 
 std::string now_text() {
   // A reproducible build sets the time.
@@ -54,7 +62,7 @@ std::string now_text() {
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-Report started(std::string_view action) {
+Report started(HistoryAction action) {
   Report report = report_of("history");
   report.history = HistorySection{};
   report.history->action = action;
@@ -62,7 +70,7 @@ Report started(std::string_view action) {
 }
 
 int run_add(const HistoryText& text, std::vector<OutputTarget>& targets) {
-  Report report = started("add");
+  Report report = started(HistoryAction::add);
   std::vector<HistoryEntry> entries;
   for (std::size_t i = 1; i < text.words.size(); ++i) {
     InputInfo info;
@@ -70,7 +78,7 @@ int run_add(const HistoryText& text, std::vector<OutputTarget>& targets) {
     report.inputs.push_back(std::move(info));
     Place place;
     place.file = text.words[i];
-    if (saved.side.status == "impossible") {
+    if (saved.side.status == CalcStatus::impossible) {
       throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is not kept in a history",
                   place);
     }
@@ -91,8 +99,8 @@ int run_add(const HistoryText& text, std::vector<OutputTarget>& targets) {
   return publish(report, targets, text.verbose);
 }
 
-int run_read(const HistoryText& text, std::vector<OutputTarget>& targets) {
-  Report report = started(text.words.front());
+int run_read(const HistoryText& text, HistoryAction action, std::vector<OutputTarget>& targets) {
+  Report report = started(action);
   Notes notes;
   InputInfo info;
   const std::vector<HistoryEntry> entries = read_history(text.db, info, notes);
@@ -119,22 +127,25 @@ int run_read(const HistoryText& text, std::vector<OutputTarget>& targets) {
 int run_history(const CLI::App& command, const HistoryText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
-  const std::string action = text.words.empty() ? std::string() : text.words.front();
-  if (std::find(kActions.begin(), kActions.end(), action) == kActions.end()) {
+  const std::string word = text.words.empty() ? std::string() : text.words.front();
+  const std::optional<HistoryAction> action = action_named(word);
+  if (!action) {
+    std::vector<std::string_view> names;
+    for (const HistoryAction one : kActions) names.push_back(to_string(one));
     problems.add(Error(ErrorKind::usage,
-                       action.empty() ? "what to do with the history?"
-                                      : "unknown action '" + action.substr(0, 80) + "'",
-                       {}, name_hint(action, kActions)));
+                       word.empty() ? "what to do with the history?"
+                                    : "unknown action '" + word.substr(0, 80) + "'",
+                       {}, name_hint(word, names)));
   }
   if (text.db.empty()) {
     problems.add(Error(ErrorKind::usage, "which history?", at("--db"),
                        "--db history.jsonl: an append-only file"));
   }
-  if (action == "add" && text.words.size() < 2) {
+  if (action == HistoryAction::add && text.words.size() < 2) {
     problems.add(Error(ErrorKind::usage, "no report to add", {},
                        "mfu log train.log --json > report.json, then mfu history add report.json"));
   }
-  if (action != "add" && text.words.size() > 1) {
+  if (action != HistoryAction::add && text.words.size() > 1) {
     problems.add(Error(ErrorKind::usage, "'" + text.words[1].substr(0, 80) + "' is one too many",
                        {}, "the history is --db FILE"));
   }
@@ -142,7 +153,7 @@ int run_history(const CLI::App& command, const HistoryText& text) {
   problems.throw_if_any();
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
   problems.throw_if_any();
-  return action == "add" ? run_add(text, targets) : run_read(text, targets);
+  return *action == HistoryAction::add ? run_add(text, targets) : run_read(text, *action, targets);
 }
 
 }  // namespace

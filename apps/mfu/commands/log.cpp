@@ -15,6 +15,7 @@
 #include "commands/commands.hpp"
 #include "compare/side.hpp"
 #include "inputs/log_reading.hpp"
+#include "inputs/read_inputs.hpp"
 #include "logs/training_log.hpp"
 #include "measure/log_summary.hpp"
 #include "mfu/quantity.hpp"
@@ -25,6 +26,7 @@
 #include "outputs/log_answer.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
+#include "readers/input_format.hpp"
 #include "report/compare/history_section.hpp"
 #include "report/compare/sides.hpp"
 #include "report/measure/log_section.hpp"
@@ -93,10 +95,20 @@ std::uint64_t bytes_of(const std::string& path, std::uint64_t passed) {
   return failed ? passed : size;
 }
 
+// What went by while the log was read.
+struct Passed {
+  std::uint64_t bytes = 0;
+  std::string head;  // kHeadBytes at most
+  void add(std::string_view more) {
+    bytes += more.size();
+    head += more.substr(0, kHeadBytes - head.size());
+  }
+};
+
 // The log passes through on standard output, so the text of the answer goes beside it.
 void prepare_tee(const LogText& text, LogReadOptions& reading,
-                 const std::shared_ptr<std::uint64_t>& passed, Problems& problems) {
-  reading.tee = [passed](std::string_view bytes) { *passed += bytes.size(); };
+                 const std::shared_ptr<Passed>& passed, Problems& problems) {
+  reading.tee = [passed](std::string_view bytes) { passed->add(bytes); };
   if (!text.tee) return;
   if (text.output.json || writes_to_standard_output(text.output)) {
     problems.add(Error(ErrorKind::usage, "the log and the answer both want standard output",
@@ -104,7 +116,7 @@ void prepare_tee(const LogText& text, LogReadOptions& reading,
   }
   const auto through = std::make_shared<Output>(Output::standard());
   reading.tee = [through, passed](std::string_view bytes) {
-    *passed += bytes.size();
+    passed->add(bytes);
     through->write(bytes);
   };
 }
@@ -127,6 +139,47 @@ TrainingLog read_live(const std::string& path, const LogReadOptions& options, No
   }
 }
 
+// Whether the format is worth naming where it is no log: more than that nothing was found in it.
+bool says_what_it_is(InputFormat format) {
+  switch (format) {
+    case InputFormat::nsys_stats:
+    case InputFormat::dcgm_dmon:
+    case InputFormat::smi_dmon:
+    case InputFormat::dcgm_text:
+    case InputFormat::smi_csv:
+    case InputFormat::kernel_log:
+    case InputFormat::model_config:
+      return true;
+    default:
+      return is_no_log(format);
+  }
+}
+
+// What is surely no log is refused by its first bytes: those of a file before gigabytes are looked
+// through, those of a pipe when they have come. What is said to be a log is read as one.
+TrainingLog read_if_log(const std::string& path, const LogReadOptions& options,
+                        const Passed& passed, Notes& notes, bool& interrupted) {
+  if (!options.format.empty() || !options.columns.empty()) {
+    return read_live(path, options, notes, interrupted);
+  }
+  const auto refuse = [&path](const DetectedFormat& found) -> void {
+    throw other_format(found, "a training log", Place{.file = path});
+  };
+  const std::optional<DetectedFormat> of_file = format_of_file(path);
+  if (of_file && is_no_log(of_file->format)) refuse(*of_file);
+  try {
+    TrainingLog log = read_live(path, options, notes, interrupted);
+    const DetectedFormat found = of_file ? *of_file : detect_format(passed.head);
+    if (is_no_log(found.format)) refuse(found);
+    return log;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::format) throw;
+    const DetectedFormat found = of_file ? *of_file : detect_format(passed.head);
+    if (says_what_it_is(found.format)) refuse(found);
+    throw;
+  }
+}
+
 int run_log(const CLI::App& command, const LogText& text) {
   Problems problems;
   refuse_unknown_options(command, problems);
@@ -140,7 +193,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   const bool against = parse_against(text.against, problems);
   const LogLimits limits = parse_limits(text, against, problems);
   const GateLimits gates = parse_gates(text.gates, problems);
-  const auto passed = std::make_shared<std::uint64_t>(0);
+  const auto passed = std::make_shared<Passed>();
   prepare_tee(text, reading, passed, problems);
   std::vector<std::string> inputs = text.files;
   if (!text.baseline.empty()) inputs.push_back(text.baseline);
@@ -165,14 +218,14 @@ int run_log(const CLI::App& command, const LogText& text) {
 
   Notes notes;
   bool interrupted = false;
-  const TrainingLog log = read_live(text.files.front(), reading, notes, interrupted);
+  const TrainingLog log = read_if_log(text.files.front(), reading, *passed, notes, interrupted);
   LogAnswer answer = answer_log(log, text.calc, summing, problems, notes, interrupted);
 
   Report report = report_of("log");
   InputInfo input;
   input.path = text.files.front();
   input.format = log.format;
-  input.bytes = bytes_of(text.files.front(), *passed);
+  input.bytes = bytes_of(text.files.front(), passed->bytes);
   report.inputs.push_back(std::move(input));
   report.inputs.insert(report.inputs.end(), answer.files.begin(), answer.files.end());
   if (baseline) report.inputs.push_back(baseline_file);

@@ -69,7 +69,7 @@ int run_reduce(const CLI::App& command, const ReduceText& text) {
   ReadResult read = read_inputs(text.files, threads, notes);
   for (const InputInfo& input : read.inputs) {
     refuse_input_as_output(text.output, input.path);
-    if (input.format.starts_with("mfu.run/")) {
+    if (read.of_documents) {
       throw Error(ErrorKind::usage, "is a timing document already", Place{.file = input.path},
                   "mfu diagnose reads it as it is; mfu reduce takes profiler traces");
     }

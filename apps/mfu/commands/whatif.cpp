@@ -129,8 +129,8 @@ int run_whatif(const CLI::App& command, const WhatIfText& text) {
     const std::optional<double> mfu =
         section.rebase ? std::optional<double>(section.rebase->mfu()) : section.calculation.mfu();
     refuse_if_strict(report.notes,
-                     {mfu, std::nullopt, section.status == "impossible", section.mfu_missing,
-                      section.impossible_because},
+                     {mfu, std::nullopt, section.status == CalcStatus::impossible,
+                      section.mfu_missing, section.impossible_because},
                      "the answer is given anyway");
   }
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "chips/no_chip.hpp"
 #include "mfu/quantity.hpp"
 #include "options.hpp"
 #include "readers/telemetry/telemetry.hpp"
@@ -36,16 +37,10 @@ ChipMatch chip_of(const std::string& name, std::string_view option, std::string_
     return match_chip(name, at(option), user);
   } catch (const Error& error) {
     // The chip table does not know option names.
-    constexpr std::string_view kGeneral = "the peak itself (dense, per GPU)";
-    std::string hint = error.hint();
-    if (const std::size_t found = hint.find(kGeneral); found != std::string::npos) {
-      const bool give = hint.substr(0, found).ends_with("give ");
-      hint.replace(found - (give ? 5 : 0), kGeneral.size() + (give ? 5 : 0),
-                   fmt::format("{} 165.2T (dense, per GPU)", instead));
-    } else {
-      hint += fmt::format("; or {} 165.2T (dense, per GPU)", instead);
-    }
-    throw Error(error.kind(), error.message(), error.place(), std::move(hint));
+    const std::string peak = fmt::format("{} 165.2T (dense, per GPU)", instead);
+    const auto* none = dynamic_cast<const NoChip*>(&error);
+    throw Error(error.kind(), error.message(), error.place(),
+                none != nullptr ? none->hint_with(peak) : error.hint() + "; or " + peak);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <typeinfo>
 #include <utility>
 
@@ -10,25 +9,22 @@
 #include "base/note_code.hpp"
 #include "diagnose/detail.hpp"
 #include "inputs/diagnosed_run.hpp"
-#include "inputs/rank_log.hpp"
 #include "inputs/read_inputs.hpp"
 #include "inputs/saved_report.hpp"
 #include "logs/registry.hpp"
 #include "mfu/quantity.hpp"
 #include "outputs/log_answer.hpp"
-#include "readers/reader.hpp"
+#include "readers/input_format.hpp"
+#include "readers/run/logged_ranks.hpp"
 #include "report/compare/sides.hpp"
+#include "report/diagnose/scores_wording.hpp"
 
 namespace mfu::app {
 namespace {
 
-constexpr std::size_t kReportHead = 4096;
-
-bool is_report(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  ByteSource source = ByteSource::open(path);
-  return looks_like_report(source.peek(kReportHead));
+// Whether to try it as a log: JSON without a schema may be one, a step a line.
+bool may_be_side_of_log(InputFormat format) {
+  return may_be_log(format) || format == InputFormat::json;
 }
 
 // A slow rank that one side did not record is not a gain of that side.
@@ -85,9 +81,9 @@ Side from_log(ByteSource source, const SideRequest& request, std::vector<InputIn
   const TrainingLog log = read_log(source, request.reading, notes);
   InputInfo info{path, log.format, source.raw_bytes()};
   if (log.segments.empty() && !log.rank_values.empty()) {
-    ReadResult read;
-    read.run = run_of_log(log, notes);
-    read.inputs.push_back(std::move(info));
+    std::variant<RunTimings, RankScores> ranks = ranks_of_log(log, notes);
+    if (const auto* scores = std::get_if<RankScores>(&ranks)) throw scores_error(*scores);
+    ReadResult read{std::get<RunTimings>(std::move(ranks)), {std::move(info)}};
     return from_run(std::move(read), path, request, inputs, notes);
   }
   if (request.selection.first_step || request.selection.last_step ||
@@ -106,11 +102,11 @@ Side from_log(ByteSource source, const SideRequest& request, std::vector<InputIn
 Side from_pipe(const std::string& path, const SideRequest& request, std::vector<InputInfo>& inputs,
                Notes& notes) {
   ByteSource source = ByteSource::open(path);
-  if (looks_like_report(source.peek(kReportHead))) {
+  const InputFormat format = detect_format(source.peek(kHeadBytes)).format;
+  if (format == InputFormat::report) {
     return from_report(std::move(source), request, inputs, notes);
   }
-  const std::string head(source.peek(kHeadBytes));
-  if (is_no_run(head) || may_be_json_lines(head)) {
+  if (may_be_side_of_log(format)) {
     return from_log(std::move(source), request, inputs, notes);
   }
   return from_run_itself(read_inputs({path}, request.threads, notes, std::move(source)), path,
@@ -120,31 +116,24 @@ Side from_pipe(const std::string& path, const SideRequest& request, std::vector<
 Side read_any(const std::string& path, const SideRequest& request, std::vector<InputInfo>& inputs,
               Notes& notes) {
   if (is_read_once(path)) return from_pipe(path, request, inputs, notes);
-  if (is_report(path)) return from_report(ByteSource::open(path), request, inputs, notes);
-  ReadResult read;
-  try {
-    read = read_inputs({path}, request.threads, notes);
-  } catch (const Error& error) {
-    // JSON without a schema may be a log, a step a line.
-    const bool other = error.kind() == ErrorKind::format &&
-                       (error.message().starts_with("not a timing document") ||
-                        error.message() == "schema is missing");
-    std::error_code ignored;
-    if (!other || !std::filesystem::is_regular_file(path, ignored)) throw;
+  const std::optional<DetectedFormat> found = format_of_file(path);
+  if (found && found->format == InputFormat::report) {
+    return from_report(ByteSource::open(path), request, inputs, notes);
+  }
+  if (found && may_be_side_of_log(found->format)) {
     Notes own;
     try {
       Side side = from_log(ByteSource::open(path), request, inputs, own);
       for (const Note& note : own.all()) notes.add(note);
       return side;
     } catch (const Error& of_log) {
-      // For a file that is not a log either, the first error is the best, unless the options say it
-      // is one.
+      // A file that is not a log either is best described by what it is, unless the options say
+      // that it is a log.
       const bool said = !request.reading.columns.empty() || !request.reading.format.empty();
-      if (of_log.kind() == ErrorKind::format && !said) throw error;
-      throw;
+      if (of_log.kind() != ErrorKind::format || said) throw;
     }
   }
-  return from_run_itself(std::move(read), path, request, inputs, notes);
+  return from_run_itself(read_inputs({path}, request.threads, notes), path, request, inputs, notes);
 }
 
 }  // namespace

@@ -98,6 +98,12 @@ class Gathering {
   }
 
   void name_model() {
+    const std::size_t place = out_.sources.size();
+    say_model();
+    if (out_.sources.size() > place) out_.model_source = place;
+  }
+
+  void say_model() {
     if (!given_.model.empty() || !given_.params.empty()) {
       const std::string name = out_.input.model ? out_.input.model->name : std::string();
       std::string value = name.empty() ? std::string("as given") : name;
@@ -323,8 +329,11 @@ Calculation calculate_log(LogInput& gathered, const TrainingLog& log, const LogS
                 in_log(log, "model"));
       gathered.model_from_log = false;
       input.model.reset();
-      std::erase_if(gathered.sources,
-                    [](const LogSource& source) { return source.what == "model"; });
+      if (gathered.model_source) {
+        gathered.sources.erase(gathered.sources.begin() +
+                               static_cast<std::ptrdiff_t>(*gathered.model_source));
+        gathered.model_source.reset();
+      }
       return calculate(input, others);
     }
   };

@@ -2,6 +2,8 @@
 // where it comes from.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct LogInput {
   std::vector<LogSource> sources;
   std::vector<InputInfo> files;
   bool model_from_log = false;
+  std::optional<std::size_t> model_source;  // of sources
 };
 
 // An option stands over what the log says. A model, chip or precision of the log that is not known

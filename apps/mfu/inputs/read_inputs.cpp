@@ -1,11 +1,13 @@
 #include "inputs/read_inputs.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "outputs/terminal.hpp"
+#include "readers/input_format.hpp"
 #include "readers/reader.hpp"
 
 namespace mfu::app {
@@ -48,6 +50,42 @@ ReadResult read_inputs(const std::vector<std::string>& files, unsigned threads, 
     line.set(progress.files_read, progress.files);
   };
   return read_run(files, notes, options, std::move(opened));
+}
+
+namespace {
+
+bool is_file_of_log(const std::string& path) {
+  const std::optional<DetectedFormat> found = format_of_file(path);
+  return found && may_be_log(found->format);
+}
+
+}  // namespace
+
+std::optional<DetectedFormat> format_of_file(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return {};
+  return detect_format(ByteSource::open(path).peek(kHeadBytes));
+}
+
+LoggedRanks read_run_or_log(const std::vector<std::string>& paths, unsigned threads, Notes& notes) {
+  // A pipe is read once: its first bytes say what it is.
+  std::optional<ByteSource> opened;
+  const auto pipe = std::find_if(paths.begin(), paths.end(), is_read_once);
+  if (pipe != paths.end() && std::count(paths.begin(), paths.end(), *pipe) == 1) {
+    const ProgressLine line("reading");
+    opened = ByteSource::open(*pipe);
+    const std::string head(opened->peek(kHeadBytes));
+    if (may_be_log(detect_format(head).format)) {
+      if (auto logged = read_logged_ranks(paths, std::move(opened), notes))
+        return std::move(*logged);
+      refuse_no_run(head, *pipe);
+    }
+  } else if (pipe == paths.end() && !paths.empty() &&
+             std::all_of(paths.begin(), paths.end(), is_file_of_log)) {
+    if (auto logged = read_logged_ranks(paths, std::nullopt, notes)) return std::move(*logged);
+  }
+  ReadResult read = read_inputs(paths, threads, notes, std::move(opened));
+  return {std::move(read.run), std::move(read.inputs)};
 }
 
 }  // namespace mfu::app

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "inputs/model_source.hpp"
+#include "readers/input_format.hpp"
 
 namespace mfu::app {
 namespace {
@@ -39,6 +40,15 @@ const Json& part(const Json& object, const char* key) {
   return at != object.end() && at->is_object() ? *at : kNone;
 }
 
+std::optional<CalcStatus> status_in(const Json& report) {
+  const std::string text = text_at(part(report, "headline"), "status");
+  for (const CalcStatus status :
+       {CalcStatus::ok, CalcStatus::impossible, CalcStatus::no_peak, CalcStatus::no_model}) {
+    if (to_string(status) == text) return status;
+  }
+  return {};
+}
+
 // Values edited by hand or written by another program must not become a verdict.
 void refuse_nonsense(const Json& object, const char* key, double most, const std::string& path,
                      const char* named) {
@@ -56,7 +66,7 @@ void refuse_nonsense(const Json& report, const std::string& path) {
   const Json& headline = part(report, "headline");
   const Json& setup = part(report, "setup");
   // An MFU that the report itself calls impossible is refused as that.
-  if (text_at(headline, "status") != "impossible") {
+  if (status_in(report) != CalcStatus::impossible) {
     refuse_nonsense(headline, "mfu", 1.0, path, "headline.mfu");
   }
   refuse_nonsense(headline, "step_seconds", 1e9, path, "headline.step_seconds");
@@ -96,8 +106,8 @@ std::vector<SideFactor> factors_of(const Json& all) {
 
 void take_setup(const Json& report, Side& side) {
   const Json& setup = part(report, "setup");
-  set_fingerprint(side, text_at(setup, "fingerprint"));
-  side.status = text_at(part(report, "headline"), "status");
+  side.fingerprint = parse_fingerprint(text_at(setup, "fingerprint"));
+  side.status = status_in(report);
   side.peak_flops_per_gpu = positive_at(setup, "peak_flops_per_gpu");
   side.split = text_at(setup, "split");
   side.job = text_at(setup, "job");
@@ -141,14 +151,20 @@ void take_run(const Json& report, Side& side) {
     side.factors.insert(side.factors.begin(), std::move(compute));
   }
   side.steps = static_cast<std::int64_t>(list(part(report, "steps"), "used").size());
-  // The convention's name is its first word; its switches follow.
-  if (side.flops_per_step && side.tokens_per_step && side.convention != "unnamed") {
-    const std::size_t space = side.convention.find(' ');
-    side.counts.push_back(
-        {side.convention.substr(0, space),
-         space == std::string::npos ? std::string() : side.convention.substr(space + 1),
-         *side.flops_per_step / *side.tokens_per_step});
+  if (side.flops_per_step && side.tokens_per_step && !is_unnamed(side.fingerprint)) {
+    side.counts.push_back({side.fingerprint.convention, side.fingerprint.settings,
+                           *side.flops_per_step / *side.tokens_per_step});
   }
+}
+
+// Nothing: of a command that measures nothing.
+std::optional<SavedCommand> command_in(const Json& report) {
+  const std::string text = text_at(report, "command");
+  for (const SavedCommand command :
+       {SavedCommand::diagnose, SavedCommand::log, SavedCommand::calc, SavedCommand::whatif}) {
+    if (to_string(command) == text) return command;
+  }
+  return {};
 }
 
 void take_counts(const Json& report, Side& side) {
@@ -205,16 +221,26 @@ void take_log(const Json& report, Side& side) {
 
 }  // namespace
 
-bool looks_like_report(std::string_view head) {
-  // The schema is the first key of what the tool writes; other writers may order otherwise.
-  return head.find("\"mfu.report/") != std::string_view::npos;
+std::string_view to_string(SavedCommand command) noexcept {
+  switch (command) {
+    case SavedCommand::diagnose:
+      return "diagnose";
+    case SavedCommand::log:
+      return "log";
+    case SavedCommand::calc:
+      return "calc";
+    case SavedCommand::whatif:
+      return "whatif";
+  }
+  return "";
 }
 
 SavedReport parse_report(const std::string& text, const std::string& path) {
   Place place;
   place.file = path;
   const Json report = Json::parse(text, nullptr, false);
-  const bool named = looks_like_report(std::string_view(text).substr(0, 4096));
+  const bool named =
+      detect_format(std::string_view(text).substr(0, kHeadBytes)).format == InputFormat::report;
   if (report.is_discarded() && named) {
     throw Error(ErrorKind::format, "is an mfu report that is cut off or broken", place,
                 "save it again: mfu log FILE --json > old.json");
@@ -233,10 +259,8 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
                 text_at(part(report, "error"), "message").substr(0, 200));
   }
   SavedReport saved;
-  saved.command = text_at(report, "command");
-  const bool measures = saved.command == "diagnose" || saved.command == "log" ||
-                        saved.command == "calc" || saved.command == "whatif";
-  if (measures) {
+  const std::optional<SavedCommand> command = command_in(report);
+  if (command) {
     if (text_at(part(report, "setup"), "fingerprint").empty()) {
       throw Error(ErrorKind::format, "is not a complete report: it does not say what was measured",
                   place, "save one with mfu log FILE --json > old.json");
@@ -245,22 +269,24 @@ SavedReport parse_report(const std::string& text, const std::string& path) {
   }
   saved.side.name = path;
   take_setup(report, saved.side);
-  if (saved.command == "diagnose") {
-    take_run(report, saved.side);
-    saved.verdict = text_at(part(report, "verdict"), "family");
-    saved.recorded_ranks = positive_at(part(report, "setup"), "recorded_ranks");
-  } else if (saved.command == "log") {
-    take_log(report, saved.side);
-  } else if (saved.command == "calc" || saved.command == "whatif") {
-    take_single(report, saved.side);
-  }
-  if (!measures) {
+  if (!command) {
+    const std::string name = text_at(report, "command");
     throw Error(
         ErrorKind::usage,
         fmt::format(
             "is a report from mfu {}, which measures nothing: no baseline, nothing to compare",
-            saved.command.empty() ? "(no command)" : saved.command.substr(0, 40)),
+            name.empty() ? "(no command)" : name.substr(0, 40)),
         place, "save one of diagnose, log or calc with --json");
+  }
+  saved.command = *command;
+  if (*command == SavedCommand::diagnose) {
+    take_run(report, saved.side);
+    saved.verdict = text_at(part(report, "verdict"), "family");
+    saved.recorded_ranks = positive_at(part(report, "setup"), "recorded_ranks");
+  } else if (*command == SavedCommand::log) {
+    take_log(report, saved.side);
+  } else {
+    take_single(report, saved.side);
   }
   return saved;
 }

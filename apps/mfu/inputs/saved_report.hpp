@@ -13,11 +13,12 @@
 
 namespace mfu::app {
 
-// Whether these first bytes of a file are those of a report.
-[[nodiscard]] bool looks_like_report(std::string_view head);
+// What measures something.
+enum class SavedCommand { diagnose, log, calc, whatif };
+[[nodiscard]] std::string_view to_string(SavedCommand command) noexcept;
 
 struct SavedReport {
-  std::string command;  // "diagnose", "log", "calc"
+  SavedCommand command = SavedCommand::diagnose;
   Side side;
   std::string verdict;                   // of diagnose: its family
   std::optional<double> recorded_ranks;  // of diagnose: that it stands on

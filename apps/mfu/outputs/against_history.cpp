@@ -88,7 +88,7 @@ void hold_against_history(const AgainstText& text, const Side& side, bool gated,
   }
   std::vector<HistorySeries> series = group_history(entries, now.job);
   HistorySection section;
-  section.action = "against";
+  section.action = HistoryAction::against;
   section.job = now.job;
   const std::optional<double> speed = log_speed(now);
   if (!series.empty() && series.front().baseline && speed &&

@@ -31,24 +31,24 @@ Baseline read_baseline(const std::string& path, InputInfo& info) {
   const Side& side = saved.side;
   Place place;
   place.file = path;
-  if (saved.command != "log" && saved.command != "calc") {
+  if (saved.command != SavedCommand::log && saved.command != SavedCommand::calc) {
     throw Error(ErrorKind::format,
-                "is a report from mfu " + saved.command.substr(0, 40) +
-                    ", which is not a baseline for a log",
+                fmt::format("is a report from mfu {}, which is not a baseline for a log",
+                            to_string(saved.command)),
                 place, "save one with mfu log FILE --json > old.json");
   }
-  if (side.status == "impossible") {
+  if (side.status == CalcStatus::impossible) {
     throw Error(ErrorKind::insufficient, "its MFU is impossible, so it is not a baseline", place);
   }
   Baseline baseline;
   baseline.path = path;
-  baseline.command = saved.command;
+  baseline.of_log = saved.command == SavedCommand::log;
   baseline.fingerprint = side.fingerprint;
   baseline.tokens_per_step = side.tokens_per_step;
   baseline.gpus = side.gpus;
   baseline.mfu = side.mfu;
   baseline.step_seconds = side.step_seconds;
-  if (saved.command == "log") {
+  if (baseline.of_log) {
     // The usual step is less at the mercy of chance than the mean.
     baseline.mfu = side.factors.front().value;
     baseline.step_seconds = side.usual_step_seconds;
@@ -62,11 +62,11 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   Place place;
   place.what = "--baseline";
   if (before.fingerprint != now.calc.fingerprint) {
-    throw Error(ErrorKind::usage,
-                fmt::format("the two are not comparable: {} was measured as [{}], this run as [{}]",
-                            before.path, before.fingerprint, now.calc.fingerprint),
-                place,
-                "measure both with the same --convention, --chip or --peak, --precision, --clock");
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("the two are not comparable: {} was measured as [{}], this run as [{}]",
+                    before.path, to_text(before.fingerprint), to_text(now.calc.fingerprint)),
+        place, "measure both with the same --convention, --chip or --peak, --precision, --clock");
   }
   const Calculation& c = now.calc.calculation;
   const std::optional<double> mfu = c.mfu();
@@ -92,7 +92,7 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   // As a share of the speed: MFU down by 3 % of what it was.
   const double worse = 1 - std::exp(-slower);
   const std::optional<Interval> own = relative_interval(now);
-  const bool sure_of_before = before.relative_ci.has_value() || before.command == "calc";
+  const bool sure_of_before = before.relative_ci.has_value() || !before.of_log;
   Gate gate{"max-regression", limit_text, worse, "", true};
   text +=
       fmt::format(": {} {}", format_percent(std::fabs(worse), 2), worse >= 0 ? "slower" : "faster");

@@ -14,8 +14,8 @@ namespace mfu::app {
 
 struct Baseline {
   std::string path;
-  std::string command;
-  std::string fingerprint;
+  bool of_log = false;  // else of calc: one figure, as sure as it was given
+  Fingerprint fingerprint;
   std::optional<double> mfu;
   std::optional<double> step_seconds;
   std::optional<double> tokens_per_step;

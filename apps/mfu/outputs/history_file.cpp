@@ -18,6 +18,7 @@
 
 #include "base/bytes.hpp"
 #include "base/note_code.hpp"
+#include "readers/input_format.hpp"
 
 namespace mfu::app {
 namespace {
@@ -121,12 +122,9 @@ class Locked {
                   "unpack it first: gzip -d FILE");
     }
     constexpr std::string_view kStart = "{\"schema\":\"mfu.history/";
-    const bool blank = head.find_first_not_of(" \t\r\n") == std::string::npos;
     const bool cut_off = kStart.starts_with(head);
-    if (blank || cut_off || head.find("\"schema\":\"mfu.history/") != std::string::npos ||
-        head.find("\"schema\": \"mfu.history/") != std::string::npos) {
-      return;
-    }
+    const InputFormat found = detect_format(head).format;
+    if (cut_off || found == InputFormat::empty || found == InputFormat::history) return;
     throw Error(ErrorKind::format, "is not a history: nothing was added", place,
                 "name another file: --db history.jsonl is created if it does not exist");
   }
@@ -147,7 +145,7 @@ std::string record_of(const HistoryEntry& entry) {
   const OrderedJson object = {
       {"schema", kHistorySchema},
       {"job", entry.job},
-      {"fingerprint", entry.fingerprint},
+      {"fingerprint", to_text(entry.fingerprint)},
       {"command", entry.command},
       {"label", text(entry.label)},
       {"time", text(entry.time)},
@@ -195,7 +193,7 @@ bool is_record(const OrderedJson& object) {
 HistoryEntry entry_from(const OrderedJson& object) {
   HistoryEntry entry;
   entry.job = words_at(object, "job");
-  entry.fingerprint = words_at(object, "fingerprint");
+  entry.fingerprint = parse_fingerprint(words_at(object, "fingerprint"));
   entry.command = words_at(object, "command");
   entry.label = words_at(object, "label");
   entry.time = words_at(object, "time");
@@ -256,7 +254,7 @@ HistoryEntry entry_of(const Side& side, std::string_view command, const std::str
 }
 
 HistoryEntry entry_of(const SavedReport& report, const std::string& job) {
-  HistoryEntry entry = entry_of(report.side, report.command, job);
+  HistoryEntry entry = entry_of(report.side, to_string(report.command), job);
   entry.verdict = report.verdict;
   return entry;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/note_code.hpp"
+#include "chips/no_chip.hpp"
 #include "diagnose/devices/health.hpp"
 #include "diagnose/fit/job.hpp"
 #include "mfu/chip.hpp"
@@ -15,11 +16,9 @@ namespace {
 
 Error at_place(const Error& error, std::string what) {
   // The table of chips does not know the keys of a run file.
-  constexpr std::string_view kGeneral = "the peak itself (dense, per GPU)";
-  std::string hint = error.hint();
-  if (const std::size_t found = hint.find(kGeneral); found != std::string::npos) {
-    hint.replace(found, kGeneral.size(), "hardware.peak_tflops (dense, per GPU)");
-  }
+  const auto* none = dynamic_cast<const NoChip*>(&error);
+  std::string hint = none != nullptr ? none->hint_with("give hardware.peak_tflops (dense, per GPU)")
+                                     : error.hint();
   return Error(error.kind(), error.message(), Place{.what = std::move(what)}, std::move(hint));
 }
 

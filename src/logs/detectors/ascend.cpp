@@ -56,7 +56,7 @@ class Ascend : public LogFormat {
     }
     for (const Part& part : kParts) {
       if (const auto value = LogText(cell(part.column)).number(-6)) {
-        rank_value(part.series, step.value_or(-1), *rank, *value, "s");
+        rank_value(part.series, step.value_or(-1), *rank, *value, RankUnit::seconds);
       }
     }
   }

@@ -20,7 +20,7 @@ class Greyhound : public LogFormat {
       const auto rank = at.integer();
       if (!rank || *rank < 0 || !at.take("':")) return;
       if (const auto value = positive(at.number(-6))) {
-        rank_value("iteration-time", report_, *rank, *value, "s");
+        rank_value("iteration-time", report_, *rank, *value, RankUnit::seconds);
       }
     }
   }

@@ -43,7 +43,8 @@ class Nvrx : public LogFormat {
     }
   }
   void add(std::int64_t rank, double score, const LogLine& line) {
-    rank_value(series_, line.iteration >= 0 ? line.iteration : report_, rank, score, "ratio");
+    rank_value(series_, line.iteration >= 0 ? line.iteration : report_, rank, score,
+               RankUnit::ratio);
   }
 
   std::string series_;

@@ -26,7 +26,7 @@ class RankTimers : public LogFormat {
       const auto rank = at.integer();
       if (rank && *rank >= 0 && at.take(":")) {
         if (const auto value = at.number(-3)) {
-          rank_value(name_, iteration_, *rank, *value, "s");
+          rank_value(name_, iteration_, *rank, *value, RankUnit::seconds);
           return;
         }
       }
@@ -47,7 +47,7 @@ class RankTimers : public LogFormat {
 }  // namespace
 
 LogFormatRow rank_timers_format() {
-  return {"megatron-timers",
+  return {kRankTimersName,
           "Megatron's timers of all ranks",
           LogTier::per_rank,
           {"times across ranks (ms):"},

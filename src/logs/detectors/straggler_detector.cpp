@@ -18,16 +18,16 @@ struct Metric {
   std::string_view unit_printed;
   const char* series;
   int shift;
-  const char* unit;
+  RankUnit unit;
 };
 constexpr std::array<Metric, 7> kMetrics{{
-    {"Rtt/Rnk:", "ms", "iteration-time", -3, "s"},
-    {"Pwr/Rnk:", "W", "power", -3, "W"},
-    {"Tmp/Rnk:", "C", "temperature", 0, "C"},
-    {"Utl/Rnk:", "%", "utilization", -2, "ratio"},
-    {"Clk/Rnk:", "MHz", "clock", 6, "Hz"},
-    {"DRtt/Rnk:", "ms", "data-time", -3, "s"},
-    {"Etpt/Rnk:", "TF", "estimated-throughput", 12, "flops"},
+    {"Rtt/Rnk:", "ms", "iteration-time", -3, RankUnit::seconds},
+    {"Pwr/Rnk:", "W", "power", -3, RankUnit::watts},
+    {"Tmp/Rnk:", "C", "temperature", 0, RankUnit::celsius},
+    {"Utl/Rnk:", "%", "utilization", -2, RankUnit::ratio},
+    {"Clk/Rnk:", "MHz", "clock", 6, RankUnit::hertz},
+    {"DRtt/Rnk:", "ms", "data-time", -3, RankUnit::seconds},
+    {"Etpt/Rnk:", "TF", "estimated-throughput", 12, RankUnit::flops_per_second},
 }};
 
 class StragglerDetector : public LogFormat {

@@ -1,5 +1,4 @@
-// What a format of telemetry is: a name, a look at the first bytes, and a function that reads it.
-// To add one: one file, and one line in the array in telemetry.cpp.
+// What a reader of telemetry is given. The formats are in readers/registry.hpp.
 #pragma once
 
 #include <string_view>
@@ -18,12 +17,6 @@ struct TelemetryJob {
   Notes& notes;
 };
 
-struct TelemetryFormat {
-  std::string_view name;
-  bool (*sniff)(std::string_view head);  // decompressed
-  void (*read)(TelemetryJob& job);
-};
-
 [[nodiscard]] bool sniff_smi_dmon(std::string_view head);
 void read_smi_dmon(TelemetryJob& job);
 [[nodiscard]] bool sniff_dcgm_dmon(std::string_view head);
@@ -32,7 +25,6 @@ void read_dcgm_dmon(TelemetryJob& job);
 void read_dcgm_text(TelemetryJob& job);
 [[nodiscard]] bool sniff_kernel_log(std::string_view head);
 void read_kernel_log(TelemetryJob& job);
-// The last: what it does not know either is refused.
 [[nodiscard]] bool sniff_smi_csv(std::string_view head);
 void read_smi_csv(TelemetryJob& job);
 

@@ -106,7 +106,18 @@ bool is_header(const std::vector<std::string_view>& cells) {
 
 }  // namespace
 
-bool sniff_smi_csv(std::string_view /*head*/) { return true; }
+bool sniff_smi_csv(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return false;
+  head.remove_prefix(first);
+  std::vector<std::string_view> cells;
+  split_at_commas(head.substr(0, head.find('\n')), cells);
+  // "index" and "timestamp" are columns of many a table, "clocks.sm" of this one.
+  return std::any_of(cells.begin(), cells.end(), [](std::string_view cell) {
+    const std::optional<TelemetryColumn> column = smi_csv_column(cell);
+    return column && column->name.find('.') != std::string_view::npos;
+  });
+}
 
 void read_smi_csv(TelemetryJob& job) {
   TextLines lines(job.bytes);

@@ -7,21 +7,12 @@
 #include <utility>
 
 #include "base/note_code.hpp"
-#include "readers/reader.hpp"
+#include "readers/registry.hpp"
 #include "readers/telemetry/format.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu {
 namespace {
-
-// First match wins; the last takes what is left, and refuses what it does not know.
-constexpr std::array<TelemetryFormat, 5> kFormats{{
-    {"dcgmi dmon", sniff_dcgm_dmon, read_dcgm_dmon},
-    {"nvidia-smi dmon", sniff_smi_dmon, read_smi_dmon},
-    {"dcgm-exporter", sniff_dcgm_text, read_dcgm_text},
-    {"kernel log", sniff_kernel_log, read_kernel_log},
-    {"nvidia-smi CSV", sniff_smi_csv, read_smi_csv},
-}};
 
 std::optional<double> level(const std::vector<double>& values) {
   return values.empty() ? std::nullopt : std::optional(median(values));
@@ -118,23 +109,20 @@ void note_line(const TelemetryJob& job, const Place& place) {
 }
 
 void read_telemetry_file(ByteSource& bytes, TelemetryFile& file, Telemetry& all, Notes& notes) {
-  std::string head(bytes.peek(kHeadBytes));
+  const std::string_view head = bytes.peek(kHeadBytes);
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) {
     throw Error(ErrorKind::format, "is UTF-16 text", Place{.file = file.path},
                 "save it as UTF-8 (PowerShell: ... | Out-File -Encoding utf8 FILE)");
   }
-  if (head.starts_with("\xEF\xBB\xBF")) head.erase(0, 3);
-  const auto* const format =
-      std::find_if(kFormats.begin(), kFormats.end(),
-                   [&head](const TelemetryFormat& known) { return known.sniff(head); });
+  const FormatRow& format = telemetry_row(head);
   DeviceTable table(file.path, notes);
   TelemetryJob job{bytes, table, all.logs, notes};
-  format->read(job);
+  format.read_telemetry(job);
   if (bytes.cut_off()) {
     notes.add(NoteCode::truncated_tail, "the gzip data is cut off; what came before was read",
               Place{.file = file.path});
   }
-  file.format = std::string(format->name) + (bytes.gzip() ? " (gzip)" : "");
+  file.format = std::string(format.name) + (bytes.gzip() ? " (gzip)" : "");
   file.bytes = bytes.raw_bytes();
 
   // The index counts the devices of one host: another file is another host, unless a UUID says

@@ -14,27 +14,12 @@
 #include <utility>
 
 #include "base/note_code.hpp"
-#include "readers/reader.hpp"
+#include "readers/registry.hpp"
 #include "traces/collectives/across.hpp"
-#include "traces/kineto/kineto.hpp"
-#include "traces/nsight/nsight.hpp"
-#include "traces/timeline/timeline.hpp"
 
 namespace mfu {
 
 namespace {
-
-// First match wins.
-std::vector<traces::RankTrace> read_kineto_file(ByteSource& source, Notes& notes) {
-  return {traces::read_kineto(source, notes)};
-}
-std::vector<traces::RankTrace> read_nsight_file(ByteSource& source, Notes& notes) {
-  return traces::read_nsight(source.name(), notes);
-}
-constexpr std::array<TraceReader, 2> kTraceReaders{{
-    {"kineto", traces::sniff_kineto, read_kineto_file},
-    {"nsight sqlite", traces::sniff_nsight, read_nsight_file},
-}};
 
 struct FileResult {
   std::optional<InputInfo> input;  // absent: not a trace, left out
@@ -46,16 +31,21 @@ struct FileResult {
 
 // Read when named alone, not together with traces.
 std::string_view other_kind(std::string_view head) {
-  if (traces::sniff_timeline(head)) return "a pipeline timeline";
-  const bool stated = head.find("mfu.run/") != std::string_view::npos;
-  if (stated && (sniff_run_json(head) || sniff_run_jsonl(head))) return "a timing document";
-  return {};
+  const DetectedFormat found = detect_format(head);
+  switch (found.format) {
+    case InputFormat::timeline:
+    case InputFormat::run_json:
+    case InputFormat::run_json_lines:
+      return found.called();
+    default:
+      return {};
+  }
 }
 
 void read_file(const TraceSet& set, const InputFile& file, FileResult& result) {
   ByteSource source = set.open(file.path);
-  const TraceReader* reader = find_trace_reader(source.peek(kHeadBytes), set.readers);
-  if (reader == nullptr) {
+  const FormatRow* row = set.find(source.peek(kHeadBytes));
+  if (row == nullptr) {
     if (file.in_folder) {
       result.kind = other_kind(source.peek(kHeadBytes));
       return;
@@ -66,13 +56,12 @@ void read_file(const TraceSet& set, const InputFile& file, FileResult& result) {
         Place{.file = file.path},
         "give traces or timing documents, not both; mfu reduce turns traces into a document");
   }
-  result.ranks = reader->read(source, result.notes);
+  result.ranks = row->read_trace(source, result.notes);
   for (traces::RankTrace& rank : result.ranks) {
     if (rank.file.empty()) rank.file = source.name();
   }
-  result.input =
-      InputInfo{source.name(), std::string(reader->name) + (source.gzip() ? " (gzip)" : ""),
-                source.raw_bytes()};
+  result.input = InputInfo{source.name(), std::string(row->name) + (source.gzip() ? " (gzip)" : ""),
+                           source.raw_bytes()};
 }
 
 // The files in the order of their names are taken one after the other by as many threads as there
@@ -138,12 +127,9 @@ void refuse_none(const TraceSet& set, const std::vector<FileResult>& results) {
 
 }  // namespace
 
-std::span<const TraceReader> trace_readers() noexcept { return kTraceReaders; }
-
-const TraceReader* find_trace_reader(std::string_view head, std::span<const TraceReader> readers) {
-  const auto found = std::find_if(readers.begin(), readers.end(),
-                                  [head](const TraceReader& reader) { return reader.sniff(head); });
-  return found == readers.end() ? nullptr : &*found;
+const FormatRow* find_trace_row(std::string_view head) {
+  const DetectedFormat found = detect_format(head);
+  return found.row->read_trace != nullptr ? found.row : nullptr;
 }
 
 ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& options) {

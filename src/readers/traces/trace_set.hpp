@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -11,28 +10,19 @@
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
 #include "readers/input_files.hpp"
-#include "traces/rank_trace.hpp"
 
 namespace mfu {
 
-// To add a trace format: one line in the array in trace_set.cpp.
-struct TraceReader {
-  std::string_view name;
-  // `head`: the first bytes, decompressed, 256 KiB at most.
-  bool (*sniff)(std::string_view head);
-  // Ranks of one file. Called on several threads at a time, with notes of its own each.
-  std::vector<traces::RankTrace> (*read)(ByteSource& source, Notes& notes);
-};
-[[nodiscard]] std::span<const TraceReader> trace_readers() noexcept;
+struct FormatRow;
 
-// The format of a trace; nullptr: none.
-[[nodiscard]] const TraceReader* find_trace_reader(std::string_view head,
-                                                   std::span<const TraceReader> readers);
+// Of the formats that there are.
+[[nodiscard]] const FormatRow* find_trace_row(std::string_view head);
 
 struct TraceSet {
   std::vector<InputFile> files;
   std::function<ByteSource(const std::string& path)> open;
-  std::span<const TraceReader> readers;
+  // The row of a trace; nullptr: it is none.
+  const FormatRow* (*find)(std::string_view head);
 };
 
 // Reads all files on options.threads threads and joins the ranks. The answer, and which of several

@@ -70,7 +70,7 @@ Json setup_of(const CalcSection& section) {
       {"clock_mhz", peak ? number(peak->clock_mhz) : Json(nullptr)},
       {"convention",
        text(chosen != nullptr ? std::string_view(chosen->convention->id) : std::string_view())},
-      {"fingerprint", section.fingerprint},
+      {"fingerprint", to_text(section.fingerprint)},
       {"seq_len", number(input.seq_len)},
       {"tokens_per_step", number(c.tokens_per_step)},
       {"flops_per_step", number(work)},
@@ -107,7 +107,7 @@ Json headline_of(const CalcSection& section) {
       {"hfu", c.results.empty() ? Json(nullptr) : number(c.results.front().hfu)},
       {"step_seconds", number(c.step_seconds)},
       {"tokens_per_second", number(c.tokens_per_second)},
-      {"status", section.status},
+      {"status", to_string(section.status)},
       {"tokens_per_second_per_gpu", number(c.tokens_per_second_per_gpu)},
       {"achieved_flops_per_second_per_gpu", number(c.achieved_flops)},
   };
@@ -187,7 +187,7 @@ Json total_of(const FlopsTotal& total, const std::optional<double>& tokens) {
 void json_calc(Json& object, const CalcSection& section) {
   if (section.rebase) {
     const Rebase& rebase = *section.rebase;
-    object["headline"] = {{"mfu", number(rebase.mfu())}, {"status", section.status}};
+    object["headline"] = {{"mfu", number(rebase.mfu())}, {"status", to_string(section.status)}};
     if (!section.impossible_because.empty()) {
       object["headline"]["impossible_because"] = section.impossible_because;
     }

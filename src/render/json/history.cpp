@@ -9,7 +9,7 @@ namespace {
 
 Json entry_of(const HistoryEntry& entry) {
   return {{"job", entry.job},
-          {"fingerprint", entry.fingerprint},
+          {"fingerprint", to_text(entry.fingerprint)},
           {"command", text(entry.command)},
           {"label", text(entry.label)},
           {"time", text(entry.time)},
@@ -33,7 +33,7 @@ Json level(const HistorySeries& series, double log_speed) {
 
 Json baseline_of(const HistorySeries& series, const std::string& words) {
   Json values = {{"job", series.job},
-                 {"fingerprint", series.fingerprint},
+                 {"fingerprint", to_text(series.fingerprint)},
                  {"command", text(series.entries.front().command)},
                  {"gpus", number(series.entries.front().gpus)}};
   if (!series.baseline) {
@@ -68,7 +68,7 @@ void json_history(Json& object, const HistorySection& section) {
     for (const HistoryEntry& entry : section.series[i].entries) entries.push_back(entry_of(entry));
     baselines.push_back(baseline_of(section.series[i], section.texts[i].baseline));
   }
-  if (section.action == "against") {
+  if (section.action == HistoryAction::against) {
     Json values = {{"job", section.job}, {"summary", section.against_line}};
     values["baseline"] = baselines.empty() ? Json(nullptr) : baselines.front();
     const bool known = section.against.has_value();
@@ -79,7 +79,7 @@ void json_history(Json& object, const HistorySection& section) {
     object["history"] = std::move(values);
     return;
   }
-  object["action"] = section.action;
+  object["action"] = to_string(section.action);
   object["entries"] = std::move(entries);
   // One job: its baseline; several: of each.
   object["baseline"] = baselines.size() == 1 ? baselines.front() : Json(nullptr);

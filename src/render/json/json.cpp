@@ -75,7 +75,7 @@ Json setup_of(const DiagnoseSection& section) {
       {"clock", to_string(setup.clock.rule)},
       {"clock_mhz", number(setup.clock_mhz)},
       {"convention", text(setup.convention)},
-      {"fingerprint", section.fingerprint},
+      {"fingerprint", to_text(section.fingerprint)},
       {"seq_len", number(setup.seq_len)},
       {"tokens_per_step", number(setup.tokens_per_step)},
       {"flops_per_step", number(setup.flops_per_step)},
@@ -107,7 +107,7 @@ Json headline_of(const DiagnoseSection& section) {
   Json values = {
       {"mfu", number(headline.mfu)},
       {"mfu_missing", text(section.mfu_missing)},
-      {"status", section.status},
+      {"status", to_string(section.status)},
       {"hfu", number(section.hfu)},
       {"parallel_efficiency", number(headline.parallel_efficiency)},
       {"step_seconds", number(headline.step_seconds)},

@@ -35,7 +35,7 @@ Json setup_of(const PlanSection& section) {
       {"peak_flops_per_gpu", peak ? number(peak->flops) : Json(nullptr)},
       {"clock_mhz", peak ? number(peak->clock_mhz) : Json(nullptr)},
       {"convention", f.convention != nullptr ? Json(f.convention->id) : Json(nullptr)},
-      {"fingerprint", section.fingerprint},
+      {"fingerprint", to_text(section.fingerprint)},
       {"seq_len", number(f.seq_len)},
       {"tokens_per_step", number(f.tokens_per_step)},
       {"flops_per_token", number(f.plan.input.flops_per_token)},

@@ -58,7 +58,7 @@ void headline(Screen& screen, const CalcSection& section) {
   }
   screen.pieces(pieces, Emphasis::strong);
   if (!section.mfu_missing.empty()) screen.wrapped(section.mfu_missing, 2);
-  screen.wrapped(section.fingerprint, 2, Emphasis::quiet);
+  screen.wrapped(to_text(section.fingerprint), 2, Emphasis::quiet);
   if (c.results.empty()) return;
   const ConventionResult& chosen = c.results.front();
   const std::optional<double> each =

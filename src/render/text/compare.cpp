@@ -132,7 +132,7 @@ void headline(Screen& screen, const CompareSection& section) {
                                  scale.unit));
   }
   screen.pieces(pieces, Emphasis::strong);
-  screen.wrapped(c.detail->after.fingerprint, 2, Emphasis::quiet);
+  screen.wrapped(to_text(c.detail->after.fingerprint), 2, Emphasis::quiet);
 }
 
 }  // namespace

@@ -49,14 +49,14 @@ void text_history(Screen& screen, const HistorySection& section) {
     const HistorySection::SeriesText& text = section.texts[i];
     screen.blank();
     screen.line(text.title, Emphasis::strong);
-    screen.wrapped(series.fingerprint, 2, Emphasis::quiet);
-    if (section.action != "add") {
+    screen.wrapped(to_text(series.fingerprint), 2, Emphasis::quiet);
+    if (section.action != HistoryAction::add) {
       const std::string line = sparkline(series.log_speeds, screen.width() - 4, screen.utf8());
       if (!line.empty()) screen.line("  " + line);
       screen.wrapped(text.baseline, 2);
     }
     for (const std::string& change : text.changes) screen.wrapped(change, 2, Emphasis::blamed);
-    if (section.action == "baseline") continue;
+    if (section.action == HistoryAction::baseline) continue;
     const std::size_t first =
         text.entries.size() > kMostShown ? text.entries.size() - kMostShown : 0;
     if (first > 0) screen.line("    ... and " + std::to_string(first) + " before");

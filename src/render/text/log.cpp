@@ -52,7 +52,7 @@ void headline(Screen& screen, const LogSection& section) {
   }
   screen.pieces(pieces, Emphasis::strong);
   if (!calc.mfu_missing.empty()) screen.wrapped(calc.mfu_missing, 2);
-  screen.wrapped(calc.fingerprint, 2, Emphasis::quiet);
+  screen.wrapped(to_text(calc.fingerprint), 2, Emphasis::quiet);
   text_impossible(screen, calc.impossible_because);
 }
 

@@ -129,7 +129,7 @@ void text_plan(Screen& screen, const PlanSection& section) {
   screen.wrapped(section.title, 0);
   if (!section.title.empty()) screen.blank();
   screen.pieces(section.headline, Emphasis::strong);
-  screen.wrapped(section.fingerprint, 2, Emphasis::quiet);
+  screen.wrapped(to_text(section.fingerprint), 2, Emphasis::quiet);
   if (!section.open_text.empty()) screen.wrapped(section.open_text, 2, Emphasis::blamed);
   labelled(screen, section.lines, kLabel);
   for (const PlanTable& table : section.tables) table_of(screen, section, table);

@@ -142,7 +142,8 @@ void headline(Screen& screen, const DiagnoseSection& section) {
     pieces.push_back(format_grouped(*headline.tokens_per_second) + " tokens/s");
   }
   screen.pieces(pieces, Emphasis::strong);
-  screen.wrapped(headline.mfu ? section.fingerprint : section.mfu_missing, 2, Emphasis::quiet);
+  screen.wrapped(headline.mfu ? to_text(section.fingerprint) : section.mfu_missing, 2,
+                 Emphasis::quiet);
   text_impossible(screen, section.impossible_because);
 }
 
@@ -248,7 +249,7 @@ std::string render_text(const Report& report, const RenderStyle& style) {
   if (report.log) text_log(screen, *report.log);
   if (report.plan) text_plan(screen, *report.plan);
   if (report.compare) text_compare(screen, *report.compare);
-  if (report.history && report.history->action == "against") {
+  if (report.history && report.history->action == HistoryAction::against) {
     text_against(screen, *report.history);
   } else if (report.history) {
     text_history(screen, *report.history);

@@ -199,9 +199,8 @@ std::string restated_of(const Comparison& c) {
     case Restatement::tokens:
       return fmt::format(
           "both were converted to tokens/s per GPU: the work per token is the same{}",
-          c.detail->restated_convention.empty() || c.detail->restated_convention == "unnamed"
-              ? std::string()
-              : ", given under " + c.detail->restated_convention);
+          c.detail->restated_convention.empty() ? std::string()
+                                                : ", given under " + c.detail->restated_convention);
     case Restatement::flops:
       return c.detail->per_gpu ? "both are compared by FLOP/s per GPU: GPUs or work per step differ"
                                : "both are measured against the peak of the second";
@@ -304,7 +303,7 @@ std::vector<std::string> cautions_of(const Comparison& c, const Side& before, co
       !after.tokens_per_step && !after.flops_per_step) {
     all.emplace_back("neither states the work per step: this holds if it is the same");
   }
-  if (before.mfu && before.convention == "unnamed" && after.convention == "unnamed") {
+  if (before.mfu && is_unnamed(before.fingerprint) && is_unnamed(after.fingerprint)) {
     all.emplace_back(
         "neither names its convention: this is a change in speed only if both were counted the "
         "same way");

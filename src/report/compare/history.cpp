@@ -68,6 +68,20 @@ std::string against_text(const HistorySection& section) {
 
 }  // namespace
 
+std::string_view to_string(HistoryAction action) noexcept {
+  switch (action) {
+    case HistoryAction::add:
+      return "add";
+    case HistoryAction::show:
+      return "show";
+    case HistoryAction::baseline:
+      return "baseline";
+    case HistoryAction::against:
+      return "against";
+  }
+  return "";
+}
+
 void describe_history(HistorySection& section, std::vector<HistorySeries> series) {
   section.series = std::move(series);
   std::size_t records = 0;
@@ -98,7 +112,7 @@ void describe_history(HistorySection& section, std::vector<HistorySeries> series
   }
   section.title = fmt::format("{} {} of {} {}", records, records == 1 ? "record" : "records",
                               jobs.size(), jobs.size() == 1 ? "job" : "jobs");
-  if (section.action == "against") section.against_line = against_text(section);
+  if (section.action == HistoryAction::against) section.against_line = against_text(section);
 }
 
 }  // namespace mfu

@@ -3,15 +3,19 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/history.hpp"
 
 namespace mfu {
 
+enum class HistoryAction { add, show, baseline, against };
+[[nodiscard]] std::string_view to_string(HistoryAction action) noexcept;
+
 // `history`, and --against history.
 struct HistorySection {
-  std::string action;  // "add", "show", "baseline", "against"
+  HistoryAction action = HistoryAction::show;
   std::string title;
   std::vector<HistorySeries> series;
   struct EntryText {

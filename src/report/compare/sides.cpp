@@ -22,7 +22,7 @@ void take_setup(Side& side, const CalcSection& section) {
   const Calculation& c = section.calculation;
   const CalcInput& input = c.input;
   side.status = section.status;
-  set_fingerprint(side, section.fingerprint);
+  side.fingerprint = section.fingerprint;
   if (input.peak) {
     side.peak_flops_per_gpu = input.peak->flops;
     if (input.peak->chip != nullptr) side.chip = std::string(input.peak->chip->id);
@@ -66,7 +66,7 @@ Side side_of(const DiagnoseSection& section, std::string name) {
   Side side = side_of(section.diagnosis);
   side.name = std::move(name);
   side.status = section.status;
-  set_fingerprint(side, section.fingerprint);
+  side.fingerprint = section.fingerprint;
   side.params = section.params;
   side.counts = section.counts;
   side.shape = section.shape;
@@ -140,7 +140,7 @@ Comparison compare(const Diagnosis& before, const Diagnosis& after, const Compar
     Side made = side_of(diagnosis);
     made.name = std::move(name);
     made.status = status_of(diagnosis.headline);
-    set_fingerprint(made, fingerprint_of(setup));
+    made.fingerprint = fingerprint_of(setup);
     made.counts = counts_of(setup);
     if (setup.counted) {
       made.params = setup.counted->params;

@@ -8,6 +8,7 @@
 #include "compare/side.hpp"
 #include "compare/term_spread.hpp"
 #include "diagnose/detail.hpp"
+#include "measure/fingerprint.hpp"
 #include "mfu/diagnose.hpp"
 #include "mfu/model.hpp"
 #include "mfu/timings.hpp"
@@ -46,12 +47,12 @@ struct PartText {
 
 struct DiagnoseSection {
   Diagnosis diagnosis;
-  std::string title;       // model, GPUs, peak
-  std::string steps_line;  // which steps
-  std::string status;      // "ok", "impossible", "no-peak", "no-model" (no work)
+  std::string title;                            // model, GPUs, peak
+  std::string steps_line;                       // which steps
+  CalcStatus status = CalcStatus::no_model;     // no_model: no work
   std::vector<std::string> impossible_because;  // an MFU over 1: what explains it, likeliest first
   std::vector<PartText> part_texts;             // one for each of diagnosis.parts
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::optional<double> hfu;     // MFU x hardware / model FLOPs, where recomputation is known
   std::optional<double> params;  // of the model that the work was counted from
   std::optional<double> active_params;  // of these, what one token goes through

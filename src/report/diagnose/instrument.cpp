@@ -1,32 +1,27 @@
 #include "report/diagnose/instrument.hpp"
 
-#include <fmt/format.h>
-
 namespace mfu {
 
-std::string fingerprint_of(const Setup& setup) {
-  std::string clock = "none";
+Fingerprint fingerprint_of(const Setup& setup) {
+  PeakClock clock;
+  clock.kind = PeakClock::Kind::none;
   if (setup.peak_given) {
-    clock = "given-peak";
+    clock.kind = PeakClock::Kind::given_peak;
   } else if (setup.peak_flops_per_gpu) {
-    clock = to_string(setup.clock.rule);
-    if (setup.clock_mhz) clock += fmt::format("@{:.6g}MHz", *setup.clock_mhz);
+    clock.kind = PeakClock::Kind::rule;
+    clock.rule = setup.clock.rule;
+    clock.mhz = setup.clock_mhz;
   }
   // Where the work was counted and not given, the switches are part of what the MFU stands on.
-  std::string convention = setup.convention.empty() ? "unnamed" : setup.convention;
-  if (setup.counted && !setup.counted->settings.empty()) {
-    convention += " " + setup.counted->settings;
-  }
-  return fmt::format("convention={} peak={} precision={} clock={}", convention,
-                     setup.peak_flops_per_gpu
-                         ? fmt::format("{:.10g}T", *setup.peak_flops_per_gpu / 1e12)
-                         : std::string("unknown"),
-                     setup.precision.empty() ? "unnamed" : setup.precision, clock);
+  return fingerprint_of(setup.convention,
+                        setup.counted ? std::string_view(setup.counted->settings) : "",
+                        setup.peak_flops_per_gpu, setup.precision, clock);
 }
 
-std::string status_of(const Headline& headline) {
-  if (headline.mfu) return headline.impossible ? "impossible" : "ok";
-  return headline.missing_peak && !headline.missing_work ? "no-peak" : "no-model";
+CalcStatus status_of(const Headline& headline) {
+  if (headline.mfu) return headline.impossible ? CalcStatus::impossible : CalcStatus::ok;
+  return headline.missing_peak && !headline.missing_work ? CalcStatus::no_peak
+                                                         : CalcStatus::no_model;
 }
 
 std::vector<SideCount> counts_of(const Setup& setup) {

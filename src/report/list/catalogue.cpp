@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "chips/no_chip.hpp"
 #include "mfu/chip.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
@@ -197,12 +198,9 @@ ListSection explain_item(std::string_view id) {
   if (!section.items.empty()) return section;
   try {
     section.items.push_back(chip_item(find_chip(id), true));
-  } catch (const Error& error) {
+  } catch (const NoChip& error) {
     // An ambiguous chip name is answered as such.
-    if (error.message().find("unknown") == std::string::npos &&
-        error.message().find("not in the table") == std::string::npos) {
-      throw;
-    }
+    if (error.why() != NoChip::Why::unknown_name) throw;
     refuse(id);
   }
   return section;

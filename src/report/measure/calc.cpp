@@ -114,21 +114,6 @@ void add_peaks(CalcSection& section) {
 
 }  // namespace
 
-std::string fingerprint_text(std::string_view convention, const std::optional<PeakUsed>& peak) {
-  std::string clock = "none";
-  if (peak && peak->given) {
-    clock = "given-peak";
-  } else if (peak) {
-    clock = std::string(to_string(peak->clock.rule));
-    if (peak->clock_mhz) clock += fmt::format("@{:.6g}MHz", *peak->clock_mhz);
-  }
-  return fmt::format("convention={} peak={} precision={} clock={}",
-                     convention.empty() ? std::string_view("unnamed") : convention,
-                     peak ? fmt::format("{:.10g}T", peak->flops / 1e12) : std::string("unknown"),
-                     peak && peak->precision ? precision_text(*peak) : std::string("unnamed"),
-                     clock);
-}
-
 std::vector<Error> calc_problems(const Calculation& calculation) {
   std::vector<Error> problems;
   for (const MissingInput missing : calculation.missing) {
@@ -142,14 +127,12 @@ CalcSection describe_calc(Calculation calculation) {
   CalcSection section;
   section.calculation = std::move(calculation);
   const Calculation& c = section.calculation;
-  section.status = std::string(to_string(c.status));
+  section.status = c.status;
   section.mfu_missing = mfu_missing_of(c);
-  std::string convention;
-  if (!c.results.empty()) {
-    convention = std::string(c.results.front().convention->id);
-    if (!c.results.front().settings.empty()) convention += " " + c.results.front().settings;
-  }
-  section.fingerprint = fingerprint_text(convention, c.input.peak);
+  section.fingerprint = c.results.empty()
+                            ? fingerprint_of("", "", c.input.peak)
+                            : fingerprint_of(c.results.front().convention->id,
+                                             c.results.front().settings, c.input.peak);
   for (const ConventionResult& result : c.results) {
     section.result_texts.push_back(short_title(*result.convention));
   }
@@ -193,11 +176,11 @@ CalcSection describe_rebase(const Rebase& rebase) {
   CalcSection section;
   section.rebase = rebase;
   section.what_if = true;
-  section.status = rebase.mfu() > 1 ? "impossible" : "ok";
+  section.status = rebase.mfu() > 1 ? CalcStatus::impossible : CalcStatus::ok;
   PeakUsed to;
   to.flops = rebase.to_peak_flops;
   to.given = true;
-  section.fingerprint = fingerprint_text("", to);
+  section.fingerprint = fingerprint_of("", "", to);
   if (rebase.from_mfu > 1) {
     section.advice.emplace_back(
         "No GPU exceeds its peak: over 100 %, the first peak was not this GPU's.");

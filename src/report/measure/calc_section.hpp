@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "measure/detective.hpp"
+#include "measure/fingerprint.hpp"
 #include "measure/peaks.hpp"
 #include "mfu/measure.hpp"
 #include "report/measure/references_section.hpp"
@@ -28,8 +29,8 @@ struct Rebase {
 struct CalcSection {
   Calculation calculation;
   bool what_if = false;
-  std::string status;  // "ok", "impossible", "no-peak", "no-model"
-  std::string fingerprint;
+  CalcStatus status = CalcStatus::no_model;  // of the rebase, where there is no calculation
+  Fingerprint fingerprint;
   std::string mfu_missing;                // why there is no MFU, and what would give it; else empty
   std::vector<std::string> result_texts;  // a few words for each of calculation.results
   std::vector<std::string> impossible_because;
@@ -55,10 +56,5 @@ struct CalcSection {
 // Adds the peaks and, where a figure was printed, what would give it.
 void describe_what_if(CalcSection& section, std::optional<Detection> detection);
 [[nodiscard]] CalcSection describe_rebase(const Rebase& rebase);
-
-// "convention=palm attention=full ... peak=989.4T precision=bf16 clock=datasheet@1830MHz". Two
-// numbers are comparable only when this is equal. `convention` with its switches; empty: unnamed.
-[[nodiscard]] std::string fingerprint_text(std::string_view convention,
-                                           const std::optional<PeakUsed>& peak);
 
 }  // namespace mfu

@@ -236,7 +236,7 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
   if (!missing.empty()) section.calc.mfu_missing = missing;
   if (c.results.empty() && c.ratio) {
     // The log's own count: only its framework is known.
-    section.calc.fingerprint = fingerprint_text("as-logged:" + log.format, c.input.peak);
+    section.calc.fingerprint = fingerprint_of("as-logged:" + log.format, "", c.input.peak);
     section.calc.advice = {
         fmt::format("The TFLOP/s are the log's own ({}): with --model, --seq-len and --batch they "
                     "are recounted under a named convention.",

@@ -86,7 +86,7 @@ ListSection list_references() {
 std::optional<ReferencesSection> placed_among_references(const CalcSection& section) {
   const Calculation& c = section.calculation;
   const std::optional<double> mfu = c.mfu();
-  if (!mfu || section.status != "ok" || section.what_if) return {};
+  if (!mfu || section.status != CalcStatus::ok || section.what_if) return {};
   std::optional<double> params = c.input.params;
   if (!params && c.parameters) params = c.parameters->total;
   const std::string_view chip =

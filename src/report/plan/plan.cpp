@@ -241,6 +241,7 @@ void add_lines(PlanSection& section) {
     line("peak",
          fmt::format("these GPUs at 100 % would take {}; {} of them would be enough at 100 %",
                      long_time_text(*plan.seconds * *plan.mfu), gpus_text(*plan.gpus * *plan.mfu)));
+    section.lines.back().in_short_forms = true;
   }
 }
 
@@ -357,9 +358,8 @@ PlanSection describe_plan(PlanFindings findings) {
   section.title = title_of(f);
   section.status = plan.impossible ? "impossible" : plan.open.empty() ? "ok" : "open";
   section.headline = headline_of(f);
-  std::string convention(f.convention != nullptr ? f.convention->id : std::string_view());
-  if (!f.settings.empty()) convention += " " + f.settings;
-  section.fingerprint = fingerprint_text(convention, f.peak);
+  section.fingerprint =
+      fingerprint_of(f.convention != nullptr ? f.convention->id : "", f.settings, f.peak);
   add_lines(section);
   section.open_text = open_text_of(f);
   if (plan.variants.size() > 1) section.tables.push_back(worth_table(f));

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/fingerprint.hpp"
 #include "mfu/error.hpp"
 #include "mfu/flops.hpp"
 #include "mfu/measure.hpp"
@@ -61,6 +62,7 @@ struct PlanTable {
 struct PlanLine {
   std::string label;
   std::string text;
+  bool in_short_forms = false;  // stands where there is room for little, too
 };
 
 struct PlanSection {
@@ -68,7 +70,7 @@ struct PlanSection {
   std::string title;
   std::string status;                 // "ok", "open" (not all is determined), "impossible"
   std::vector<std::string> headline;  // what was asked for first
-  std::string fingerprint;
+  Fingerprint fingerprint;
   std::vector<PlanLine> lines;
   std::vector<PlanTable> tables;
   std::vector<std::string> advice;

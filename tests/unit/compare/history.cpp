@@ -84,7 +84,7 @@ TEST_CASE("records are grouped by job and fingerprint", "[history]") {
   for (int i = 0; i < 8; ++i) {
     HistoryEntry entry;
     entry.job = i % 2 == 0 ? "a" : "b";
-    entry.fingerprint = i < 6 ? "one" : "two";
+    entry.fingerprint = parse_fingerprint(i < 6 ? "one" : "two");
     entry.mfu = 0.4 + 0.001 * i;
     entries.push_back(entry);
   }

@@ -19,10 +19,10 @@ Side figure(double mfu, double step_seconds = 10.0) {
   Side side;
   side.name = "report.json";
   side.measure = Measure::single;
-  side.status = "ok";
-  set_fingerprint(side,
-                  "convention=palm attention=full peak=989.4T precision=bf16 "
-                  "clock=datasheet@1830MHz");
+  side.status = CalcStatus::ok;
+  side.fingerprint = parse_fingerprint(
+      "convention=palm attention=full peak=989.4T precision=bf16 "
+      "clock=datasheet@1830MHz");
   side.peak_flops_per_gpu = 989.4e12;
   side.model = "toy";
   side.gpus = 64;
@@ -63,22 +63,10 @@ Comparison restated(const Side& before, const Side& after) {
 
 }  // namespace
 
-TEST_CASE("a fingerprint is taken apart at its keys", "[compare]") {
-  Side side;
-  set_fingerprint(side,
-                  "convention=exact-full attention=causal window=honour peak=312T "
-                  "precision=bf16=0.7,fp8=0.3 clock=mhz@1410MHz");
-  CHECK(side.convention == "exact-full attention=causal window=honour");
-  CHECK(side.precision == "bf16=0.7,fp8=0.3");
-  CHECK(side.clock == "mhz@1410MHz");
-  set_fingerprint(side, "nothing of the kind");
-  CHECK(side.convention.empty());
-}
-
 TEST_CASE("what is measured otherwise is refused, with each reason", "[compare]") {
   const Side before = figure(0.4);
   Side after = slower(before, 1.1);
-  set_fingerprint(after, "convention=6n peak=1979T precision=fp8 clock=max@1980MHz");
+  after.fingerprint = parse_fingerprint("convention=6n peak=1979T precision=fp8 clock=max@1980MHz");
   after.peak_flops_per_gpu = 1979e12;
   after.gpus = 128;
   after.tokens_per_step = 2.0 * *before.tokens_per_step;
@@ -131,9 +119,9 @@ TEST_CASE("another peak or another number of GPUs leaves FLOP/s of a GPU", "[com
   Side after = slower(before, 0.8);
   after.peak_flops_per_gpu = 2 * 989.4e12;
   *after.mfu /= 2;
-  set_fingerprint(after,
-                  "convention=palm attention=full peak=1978.8T precision=bf16 "
-                  "clock=given-peak");
+  after.fingerprint = parse_fingerprint(
+      "convention=palm attention=full peak=1978.8T precision=bf16 "
+      "clock=given-peak");
   CHECK_FALSE(compare(before, after, {}).comparable);
   const Comparison c = restated(before, after);
   REQUIRE(c.comparable);
@@ -147,7 +135,8 @@ TEST_CASE("another peak or another number of GPUs leaves FLOP/s of a GPU", "[com
 TEST_CASE("two conventions are counted anew under one", "[compare]") {
   const Side before = figure(0.4);
   Side after = slower(before, 0.9);
-  set_fingerprint(after, "convention=6n peak=989.4T precision=bf16 clock=datasheet@1830MHz");
+  after.fingerprint =
+      parse_fingerprint("convention=6n peak=989.4T precision=bf16 clock=datasheet@1830MHz");
   const double palm = before.counts.front().flops_per_token;
   after.counts = {{"6n", "", 0.8 * palm}, {"palm", "attention=full", palm}};
   *after.flops_per_step *= 0.8;
@@ -255,9 +244,9 @@ TEST_CASE("a report and the run that it is of are one measurement", "[compare]")
 TEST_CASE("figures that agree against two peaks are not one measurement", "[compare]") {
   const Side before = figure(0.4);
   Side after = before;
-  set_fingerprint(after,
-                  "convention=palm attention=full peak=1978.8T precision=bf16 "
-                  "clock=datasheet@1830MHz");
+  after.fingerprint = parse_fingerprint(
+      "convention=palm attention=full peak=1978.8T precision=bf16 "
+      "clock=datasheet@1830MHz");
   after.peak_flops_per_gpu = 2 * 989.4e12;
   *after.flops_per_step *= 2;
   *after.tokens_per_step *= 2;

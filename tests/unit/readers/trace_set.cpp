@@ -8,6 +8,7 @@
 #include "base/note_code.hpp"
 #include "catch.hpp"
 #include "readers/input_files.hpp"
+#include "readers/registry.hpp"
 #include "readers/run/writer.hpp"
 #include "unit/base/temp_file.hpp"
 #include "unit/traces/made_traces.hpp"
@@ -33,13 +34,16 @@ std::vector<traces::RankTrace> read_made(ByteSource& source, Notes& notes) {
   return {trace};
 }
 
-constexpr std::array<TraceReader, 1> kMade{{{"made", sniff_made, read_made}}};
+constexpr FormatRow kMade{InputFormat::text, "made",  "a made trace", "",
+                          sniff_made,        nullptr, read_made};
+
+const FormatRow* find_made(std::string_view head) { return sniff_made(head) ? &kMade : nullptr; }
 
 ReadResult read_set(const std::vector<std::string>& paths, Notes& notes, unsigned threads = 0) {
   TraceSet set;
   set.files = find_input_files(paths).files;
   set.open = ByteSource::open;
-  set.readers = kMade;
+  set.find = find_made;
   ReadOptions options;
   options.threads = threads;
   return read_trace_set(set, notes, options);

@@ -16,7 +16,7 @@ Report failing(std::size_t gates) {
   report.tool_version = "1";
   report.command = "calc";
   report.calc = CalcSection{};
-  report.calc->status = "ok";
+  report.calc->status = mfu::CalcStatus::ok;
   report.calc->calculation.ratio = 0.25;
   for (std::size_t i = 0; i < gates; ++i) {
     report.gates.push_back(

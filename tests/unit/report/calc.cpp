@@ -47,10 +47,10 @@ std::string shown(const mfu::Report& report, const char* format, int width = 80)
 }  // namespace
 
 TEST_CASE("fingerprints name convention, switches, peak, precision and clock") {
-  CHECK(mfu::describe_calc(mfu::calculate(llama())).fingerprint ==
+  CHECK(to_text(mfu::describe_calc(mfu::calculate(llama())).fingerprint) ==
         "convention=palm attention=full window=ignore recompute=none trainable=all peak=989.4T "
         "precision=bf16 clock=datasheet@1830MHz");
-  CHECK(mfu::fingerprint_text("", {}) ==
+  CHECK(to_text(mfu::fingerprint_of("", "", {})) ==
         "convention=unnamed peak=unknown precision=unnamed clock=none");
 }
 

@@ -1,33 +1,26 @@
-#include "inputs/rank_log.hpp"
-
-#include <fmt/format.h>
+#include "readers/run/logged_ranks.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
-#include "base/bytes.hpp"
 #include "base/note_code.hpp"
-#include "inputs/read_inputs.hpp"
 #include "logs/registry.hpp"
-#include "outputs/terminal.hpp"
-#include "readers/reader.hpp"
 #include "timings/builder.hpp"
 
-namespace mfu::app {
+namespace mfu {
 namespace {
 
-using Key = std::pair<std::int64_t, std::int64_t>;  // rank, step
+using RankStep = std::pair<std::int64_t, std::int64_t>;  // rank, step
 
-struct Sample {
+struct LoggedSample {
   double compute = 0.0;
   double comm = 0.0;
   std::optional<double> stall;
@@ -35,18 +28,18 @@ struct Sample {
   std::optional<double> forward, backward;
 };
 
-struct Found {
-  std::map<Key, Sample> samples;
-  bool splits = false;  // compute and communication are told apart
+struct LoggedSamples {
+  std::map<RankStep, LoggedSample> samples;
+  bool splits = false;  // compute and communication are separate
 };
 
-bool has(const TrainingLog& log, std::string_view series) {
+bool has_series(const TrainingLog& log, std::string_view series) {
   return std::any_of(log.rank_values.begin(), log.rank_values.end(),
                      [&](const LoggedRankValue& value) { return value.series == series; });
 }
 
 // Rows without a step number: the n-th row of each rank is one step.
-std::vector<std::int64_t> steps_of(const TrainingLog& log) {
+std::vector<std::int64_t> steps_of_rows(const TrainingLog& log) {
   std::map<std::pair<std::int64_t, std::string>, std::int64_t> seen;
   std::vector<std::int64_t> steps;
   for (const LoggedRankValue& value : log.rank_values) {
@@ -56,13 +49,13 @@ std::vector<std::int64_t> steps_of(const TrainingLog& log) {
 }
 
 // Computing, exposed communication and free time add up to the step.
-Found from_ascend(const TrainingLog& log) {
-  Found found;
-  found.splits = has(log, "computing") && has(log, "communication-not-overlapped");
-  const std::vector<std::int64_t> steps = steps_of(log);
+LoggedSamples samples_of_ascend(const TrainingLog& log) {
+  LoggedSamples found;
+  found.splits = has_series(log, "computing") && has_series(log, "communication-not-overlapped");
+  const std::vector<std::int64_t> steps = steps_of_rows(log);
   for (std::size_t i = 0; i < log.rank_values.size(); ++i) {
     const LoggedRankValue& value = log.rank_values[i];
-    Sample& sample = found.samples[{value.rank, steps[i]}];
+    LoggedSample& sample = found.samples[{value.rank, steps[i]}];
     if (value.series == "computing") sample.compute = value.value;
     if (value.series == "communication-not-overlapped") sample.comm = value.value;
     if (value.series == "free") sample.stall = value.value;
@@ -86,18 +79,19 @@ bool is_communication(std::string_view timer, bool syncs_as_one) {
          (timer.ends_with("-recv") || timer.ends_with("-send"));
 }
 
-Found from_megatron(const TrainingLog& log) {
-  Found found;
-  found.splits = has(log, "forward-compute") && has(log, "backward-compute");
-  const bool syncs_as_one = has(log, "all-grads-sync");
+LoggedSamples samples_of_megatron(const TrainingLog& log) {
+  LoggedSamples found;
+  found.splits = has_series(log, "forward-compute") && has_series(log, "backward-compute");
+  const bool syncs_as_one = has_series(log, "all-grads-sync");
   // A step given twice (a resumed run repeats it) has the values given last, not the
   // sum.
-  std::map<Key, std::map<std::string_view, double>> told;
+  std::map<RankStep, std::map<std::string_view, double>> told;
   for (const LoggedRankValue& value : log.rank_values) {
-    if (value.unit == "s") told[{value.rank, value.iteration}][value.series] = value.value;
+    if (value.unit == RankUnit::seconds)
+      told[{value.rank, value.iteration}][value.series] = value.value;
   }
   for (const auto& [key, timers] : told) {
-    Sample& sample = found.samples[key];
+    LoggedSample& sample = found.samples[key];
     double data = 0.0;
     for (const auto& [timer, seconds] : timers) {
       if (timer == "forward-compute") sample.forward = seconds;
@@ -119,7 +113,7 @@ Found from_megatron(const TrainingLog& log) {
 }
 
 // The rest of the step, where the log says how long that was.
-void add_rest_of_step(const TrainingLog& log, Found& found) {
+void add_rest_of_step(const TrainingLog& log, LoggedSamples& found) {
   std::map<std::int64_t, double> seconds;
   for (const LogSegment& segment : log.segments) {
     for (const LoggedStep& step : segment.steps) {
@@ -133,63 +127,40 @@ void add_rest_of_step(const TrainingLog& log, Found& found) {
   }
 }
 
-// What a log with per-rank values but no split shows.
-[[noreturn]] void refuse(const TrainingLog& log) {
-  Place place;
-  place.file = log.path;
-  if (log.rank_values.empty()) {
-    throw Error(
-        ErrorKind::insufficient,
-        "a training log without per-rank values: it cannot show where the time of a step goes",
-        place,
-        "mfu log reads its step time and MFU; the recorder in examples/recorder "
-        "writes what is needed");
+ScoreUnit score_unit(RankUnit unit) {
+  switch (unit) {
+    case RankUnit::seconds:
+      return ScoreUnit::seconds;
+    case RankUnit::ratio:
+      return ScoreUnit::ratio;
+    case RankUnit::flops_per_second:
+      return ScoreUnit::flops;
+    case RankUnit::watts:
+    case RankUnit::celsius:
+    case RankUnit::hertz:
+      break;
   }
-  // The last report of the first series is what people look at.
-  const std::string& series = log.rank_values.front().series;
-  const std::string& unit = log.rank_values.front().unit;
-  std::map<std::int64_t, double> last;
-  for (const LoggedRankValue& value : log.rank_values) {
-    if (value.series == series) last[value.rank] = value.value;
-  }
-  const bool high_is_slow = unit == "s";
-  auto worst = last.begin();
-  for (auto at = last.begin(); at != last.end(); ++at) {
-    if (high_is_slow ? at->second > worst->second : at->second < worst->second) worst = at;
-  }
-  const std::string shown = unit == "s"       ? fmt::format("{:.4g} s", worst->second)
-                            : unit == "flops" ? fmt::format("{:.4g} TFLOP/s", worst->second / 1e12)
-                                              : fmt::format("{:.4g}", worst->second);
-  // Scores are best over own time: within the 5 % that count as material, nobody is slow.
-  constexpr double kScoreOfAPeer = 0.95;
-  if (unit == "ratio" && worst->second >= kScoreOfAPeer) {
-    ScoresSection section;
-    section.verdict_line =
-        fmt::format("healthy as far as scores tell: no rank of {} stands out", last.size());
-    section.why = {
-        fmt::format("{}: the lowest is {}, of rank {}; from {} up a rank is like its peers", series,
-                    shown, worst->first, kScoreOfAPeer)};
-    section.unseen = "where the time of a step goes, and what all ranks lose alike";
-    section.next =
-        "for a diagnosis: a profiler trace, Megatron's timers of all ranks, or the recorder in "
-        "examples/recorder";
-    throw HealthyScores(std::move(section), place);
-  }
-  throw Error(ErrorKind::insufficient,
-              fmt::format("{} of {} {} (the {} of the last report: rank {} with {}) say which rank "
-                          "stands out, not where the time of a step goes: compute, communication "
-                          "and waiting are not separated",
-                          series, last.size(), last.size() == 1 ? "rank" : "ranks",
-                          high_is_slow ? "slowest" : "lowest", worst->first, shown),
-              place,
-              log.format == "megatron-timers" || has(log, "forward-backward")
-                  ? "with --timing-log-level 2 --timing-log-option all Megatron prints "
-                    "forward-compute and backward-compute of all ranks"
-                  : "a profiler trace, Megatron's timers of all ranks, or the recorder in "
-                    "examples/recorder separate them");
+  return ScoreUnit::other;
 }
 
-void describe_job(const TrainingLog& log, RunTimings& run) {
+// What a log shows that has values by rank and no split.
+RankScores scores_of(const TrainingLog& log) {
+  RankScores scores;
+  scores.file = log.path;
+  if (log.rank_values.empty()) return scores;
+  // The last report of the first series is what people look at.
+  scores.series = log.rank_values.front().series;
+  scores.unit = score_unit(log.rank_values.front().unit);
+  std::map<std::int64_t, double> last;
+  for (const LoggedRankValue& value : log.rank_values) {
+    if (value.series == scores.series) last[value.rank] = value.value;
+  }
+  for (const auto& [rank, value] : last) scores.last.push_back({rank, value});
+  scores.coarse_timers = log.format == kRankTimersName || has_series(log, "forward-backward");
+  return scores;
+}
+
+void describe_logged_job(const TrainingLog& log, RunTimings& run) {
   run.job["framework"] = log.format;
   run.model = log.model_name;
   run.model_json = log.model_json;
@@ -215,62 +186,22 @@ void describe_job(const TrainingLog& log, RunTimings& run) {
   }
 }
 
-std::uint64_t size_of(const std::string& path) {
+std::uint64_t log_size(const std::string& path) {
   std::error_code failed;
   const auto size = std::filesystem::file_size(path, failed);
   return failed ? 0 : size;
 }
 
-// Either every file is a log or none is: nothing if one cannot be read as a log. What is wrong with
-// it as a timing document is the better error then.
-std::optional<ReadResult> read_logs(const std::vector<std::string>& paths,
-                                    std::optional<ByteSource> opened, Notes& notes) {
-  TrainingLog all;
-  ReadResult result;
-  Notes said;
-  // The first one describes the job: which that is must not depend on the order.
-  const std::set<std::string> each(paths.begin(), paths.end());
-  for (const std::string& path : each) {
-    TrainingLog log;
-    std::uint64_t bytes = 0;
-    try {
-      if (opened && opened->name() == path) {
-        log = read_log(*opened, {}, said);
-        bytes = opened->raw_bytes();
-      } else {
-        log = read_log(path, {}, said);
-        bytes = size_of(path);
-      }
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-    result.inputs.push_back({path, log.format, bytes});
-    if (all.format.empty()) {
-      all = std::move(log);
-      continue;
-    }
-    std::move(log.rank_values.begin(), log.rank_values.end(), std::back_inserter(all.rank_values));
-  }
-  for (const Note& note : said.all()) notes.add(note);
-  try {
-    result.run = run_of_log(all, notes);
-  } catch (HealthyScores& healthy) {
-    healthy.inputs = result.inputs;
-    throw;
-  }
-  return result;
-}
-
 }  // namespace
 
-RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
-  const bool ascend = has(log, "computing");
-  Found found = ascend ? from_ascend(log) : from_megatron(log);
-  if (!found.splits) refuse(log);
+std::variant<RunTimings, RankScores> ranks_of_log(const TrainingLog& log, Notes& notes) {
+  const bool ascend = has_series(log, "computing");
+  LoggedSamples found = ascend ? samples_of_ascend(log) : samples_of_megatron(log);
+  if (!found.splits) return scores_of(log);
   if (!ascend) add_rest_of_step(log, found);
 
   RunBuilder builder;
-  describe_job(log, builder.run);
+  describe_logged_job(log, builder.run);
   const std::size_t source = builder.add_source(log.path, true);
   bool any_stall = false;
   bool any_overlap = false;
@@ -317,32 +248,37 @@ RunTimings run_of_log(const TrainingLog& log, Notes& notes) {
   return builder.build(notes);
 }
 
-ReadResult read_run_or_log(const std::vector<std::string>& paths, unsigned threads, Notes& notes) {
-  // A pipe is read once: its first bytes say what it is.
-  std::optional<ByteSource> opened;
-  const auto pipe = std::find_if(paths.begin(), paths.end(), is_read_once);
-  if (pipe != paths.end() && std::count(paths.begin(), paths.end(), *pipe) == 1) {
-    const ProgressLine line("reading");
-    opened = ByteSource::open(*pipe);
-    const std::string head(opened->peek(kHeadBytes));
-    if (is_no_run(head)) {
-      if (std::optional<ReadResult> result = read_logs(paths, std::move(opened), notes)) {
-        return std::move(*result);
+std::optional<LoggedRanks> read_logged_ranks(const std::vector<std::string>& paths,
+                                             std::optional<ByteSource> opened, Notes& notes) {
+  TrainingLog all;
+  LoggedRanks result;
+  Notes said;
+  // The first one describes the job: which that is must not depend on the order.
+  const std::set<std::string> each(paths.begin(), paths.end());
+  for (const std::string& path : each) {
+    TrainingLog log;
+    std::uint64_t bytes = 0;
+    try {
+      if (opened && opened->name() == path) {
+        log = read_log(*opened, {}, said);
+        bytes = opened->raw_bytes();
+      } else {
+        log = read_log(path, {}, said);
+        bytes = log_size(path);
       }
-      refuse_no_run(head, *pipe);
+    } catch (const Error&) {
+      return std::nullopt;
     }
-  }
-  try {
-    return read_inputs(paths, threads, notes, std::move(opened));
-  } catch (const Error& error) {
-    const bool other =
-        error.kind() == ErrorKind::format && error.message().starts_with("not a timing document");
-    if (!other || pipe != paths.end()) throw;
-    if (std::optional<ReadResult> result = read_logs(paths, std::nullopt, notes)) {
-      return std::move(*result);
+    result.inputs.push_back({path, log.format, bytes});
+    if (all.format.empty()) {
+      all = std::move(log);
+      continue;
     }
-    throw;
+    std::move(log.rank_values.begin(), log.rank_values.end(), std::back_inserter(all.rank_values));
   }
+  for (const Note& note : said.all()) notes.add(note);
+  result.ranks = ranks_of_log(all, notes);
+  return result;
 }
 
-}  // namespace mfu::app
+}  // namespace mfu
