@@ -12,7 +12,7 @@
 #include "faults/scenarios/scenario.hpp"
 #include "faults/scoring/accuracy.hpp"
 
-namespace {
+namespace fix_worth {
 
 using namespace mfu;
 using namespace mfu::faults;
@@ -61,8 +61,6 @@ JobSpec two_faults(const Fault& first, const Fault& second) {
   spec.faults = {first, second};
   return spec;
 }
-
-}  // namespace
 
 TEST_CASE("the fixes in their order multiply to the MFU, and none costs time", "[worth]") {
   for (const Scenario& scenario : scenarios()) {
@@ -172,3 +170,5 @@ TEST_CASE("a run that slows down and is below its target is not made faster than
   CHECK(diagnosis.detail->worth->chain[3].step_seconds > at_target);
   CHECK(diagnosis.detail->worth->chain[3].step_seconds < 1.15 * at_target);
 }
+
+}  // namespace fix_worth

@@ -7,7 +7,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace user_chips {
 
 const std::string kRate = R"({"precision":"bf16","flop_per_clock_per_unit":4096,"mhz":1500})";
 
@@ -38,8 +38,6 @@ PrecisionRate rate_of_file(const std::string& chips) {
   const UserChips table = parse_user_chips(file_of(chips), "c.json", notes);
   return table.rows().front().rates.front();
 }
-
-}  // namespace
 
 TEST_CASE("a row of the user's own has all that a built-in one has") {
   Notes notes;
@@ -265,3 +263,5 @@ TEST_CASE("a file may be gzip; one that is not there is an io error") {
     CHECK(error.kind() == ErrorKind::io);
   }
 }
+
+}  // namespace user_chips
