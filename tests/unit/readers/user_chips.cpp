@@ -253,7 +253,8 @@ TEST_CASE("a file may be gzip; one that is not there is an io error") {
   Notes notes;
   const std::string text = file_of(chip());
   const std::string packed = gzipped(text);
-  CHECK(read_user_chips(folder.write("c.json.gz", packed), notes).rows().size() == 1);
+  const UserChips unpacked = read_user_chips(folder.write("c.json.gz", packed), notes);
+  CHECK(unpacked.rows().size() == 1);
   const std::string cut = folder.write("cut.gz", packed.substr(0, packed.size() / 2));
   CHECK_THROWS_AS(read_user_chips(cut, notes), Error);
   try {
