@@ -5,10 +5,12 @@ set -eu
 
 usage() {
   cat <<'HELP'
-usage: cmake/bootstrap.sh demo | test
+usage: cmake/bootstrap.sh demo | test | check | proof [--short] [NAME...]
 
   demo   installs what is missing, builds build/release/bin/mfu, and diagnoses each example
   test   installs what is missing, builds with sanitizers in build/dev, and runs all tests
+  check  what a change is held to beside the tests: form, include lines, each header alone, clang-tidy
+  proof  what is long or heavy (tests/proof/list.txt), all of it or by name, at length or --short
 
 Packages come from the distribution (Debian 12, Ubuntu 22.04 and later), as root or with sudo.
 Otherwise the missing packages are printed, and nothing is changed: exit code 2.
@@ -84,7 +86,7 @@ check_other_system() {
   [ -n "$compiler" ] || lacks="$lacks compiler"
   have cmake || lacks="$lacks cmake"
   have ninja || have ninja-build || lacks="$lacks ninja"
-  if [ "$1" = test ]; then
+  if [ "$1" != demo ]; then
     have python3 || lacks="$lacks python3"
   fi
   if [ -n "$compiler" ]; then
@@ -116,17 +118,22 @@ may_install() {
 
 known() { apt-cache show "$1" >/dev/null 2>&1; }
 
+# install_missing COMMAND [PACKAGE...]: what the command needs, and these packages.
 install_missing() {
-  local required=() optional=() wanted=() name
+  local required=() optional=() wanted=() name more=("${@:2}")
   if ! have apt-get; then
     check_other_system "$1"
     return
   fi
   [ -n "$(find_compiler)" ] || required+=("$(compiler_package)")
   mapfile -t -O "${#required[@]}" required < <(missing_of "$packages/build.txt")
-  if [ "$1" = test ]; then
+  if [ "$1" != demo ]; then
     mapfile -t -O "${#required[@]}" required < <(missing_of "$packages/test.txt")
-    mapfile -t optional < <(missing_of "$packages/optional.txt")
+    for name in "${more[@]}"; do
+      present "$name" || required+=("$name")
+    done
+    [ "$1" != test ] || mapfile -t optional < <(missing_of "$packages/optional.txt")
+    [ "$1" != check ] || mapfile -t optional < <(missing_of "$packages/check.txt")
     # Not every release has them; where the lists are there and do not, there is nothing to fetch.
     if [ "${#optional[@]}" -gt 0 ] && known cmake; then
       wanted=()
@@ -144,7 +151,7 @@ install_missing() {
       printf '\n  apt-get install --no-install-recommends %s\n\n' "${required[*]} ${optional[*]}" >&2
       exit 2
     fi
-    say "not installed, tests that need them are skipped: ${optional[*]}"
+    say "not installed, what needs them is skipped: ${optional[*]}"
     return
   fi
 
@@ -160,7 +167,7 @@ install_missing() {
   done
   if [ "${#wanted[@]}" -gt 0 ]; then
     apt_get install --no-install-recommends "${wanted[@]}" >&2 ||
-      say "not installed, tests that need them are skipped: ${wanted[*]}"
+      say "not installed, what needs them is skipped: ${wanted[*]}"
   fi
   [ -n "$(find_compiler)" ] || fail "no C++ compiler that is new enough: g++ 12 or clang 14"
 }
@@ -187,7 +194,7 @@ job_count() {
   if [ "$count" -ge 1 ]; then echo "$count"; else echo 1; fi
 }
 
-build() {
+configure() {
   local preset=$1 folder=$root/build/$1 compiler was
   if [ -f "$folder/CMakeCache.txt" ]; then
     was=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$folder/CMakeCache.txt")
@@ -201,7 +208,12 @@ build() {
     compiler=$(find_compiler)
     (cd "$root" && cmake --preset "$preset" -DCMAKE_CXX_COMPILER="$compiler")
   fi
-  cmake --build "$folder" --parallel "$(job_count)"
+}
+
+# build PRESET [TARGET...]
+build() {
+  configure "$1"
+  cmake --build "$root/build/$1" --parallel "$(job_count)" ${2:+--target "${@:2}"}
 }
 
 # -- commands ----------------------------------------------------------------------------------
@@ -224,6 +236,71 @@ run_tests() {
   ctest --test-dir "$root/build/dev" --output-on-failure --no-tests=error --parallel "$(job_count)"
 }
 
+check() {
+  local failed=() code
+  install_missing check
+  configure dev
+  cd "$root"
+  python3 tests/style.py --format || failed+=("tests/style.py --format")
+  python3 tests/layering.py || failed+=(tests/layering.py)
+  build dev mfu_headers_alone || failed+=("a header that does not compile alone")
+  code=0
+  MFU_JOBS=$(job_count) cmake/tidy.sh build/dev || code=$?
+  [ "$code" = 0 ] || [ "$code" = 77 ] || failed+=(cmake/tidy.sh)
+  if [ "${#failed[@]}" -gt 0 ]; then
+    printf 'bootstrap: failed: %s\n' "${failed[@]}" >&2
+    exit 1
+  fi
+  say "all checks hold"
+}
+
+# prove short|long [NAME...]
+prove() {
+  local how=$1 name needs short long size file began rows=() wanted=() missing=() broken=() held=0
+  shift
+  while read -r name needs short long _; do
+    [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+    rows+=("$name $needs $short $long")
+    for file in ${needs//,/ }; do
+      [ "$file" = - ] || wanted+=("$file")
+    done
+  done < <(listed "$root/tests/proof/list.txt")
+  [ "${#rows[@]}" -gt 0 ] || fail "there is no proof '$*'; tests/proof/list.txt has them"
+  for name in "${wanted[@]}"; do
+    listed "$packages/proof.txt" | grep -qx "$name" || fail "$name is not in cmake/packages/proof.txt"
+  done
+  mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u | sed '/^$/d')
+  # In a subshell: what cannot be installed is told by the proofs that need it.
+  (install_missing proof "${wanted[@]}") || missing=(something)
+  if have dpkg-query; then
+    for size in "${rows[@]}"; do
+      read -r name needs _ <<< "$size"
+      for file in ${needs//,/ }; do
+        [ "$file" = - ] || present "$file" || fail "the proof '$name' needs $file, which cannot be installed here"
+      done
+    done
+  fi
+  [ "${#missing[@]}" = 0 ] || fail "not all packages could be installed"
+
+  for size in "${rows[@]}"; do
+    read -r name needs short long <<< "$size"
+    [ "$how" = short ] && size=$short || size=$long
+    file=$root/tests/proof/$name.py
+    [ -f "$file" ] || file=$root/tests/proof/$name.sh
+    say "proof $name $size"
+    began=$SECONDS
+    if MFU_JOBS=$(job_count) "$file" "$size"; then
+      held=$((held + 1))
+      say "proof $name holds ($((SECONDS - began)) s)"
+    else
+      broken+=("$name")
+      say "proof $name is broken"
+    fi
+  done
+  [ "${#broken[@]}" = 0 ] || { say "broken: ${broken[*]}"; exit 1; }
+  say "$held proofs hold"
+}
+
 # A place for temporary files and a home that can be written, whoever runs this.
 if [ ! -d "${TMPDIR:-/}" ] || [ ! -w "${TMPDIR:-/}" ]; then
   unset TMPDIR
@@ -232,13 +309,25 @@ if [ ! -w "${HOME:-/nonexistent}" ]; then
   export CCACHE_DISABLE=1
 fi
 
-if [ $# -ne 1 ]; then
+command=${1:-}
+[ $# -eq 0 ] || shift
+if [ "$command" != proof ] && [ $# -gt 0 ]; then
   usage >&2
   exit 2
 fi
-case $1 in
+case $command in
   demo) demo ;;
   test) run_tests ;;
+  check) check ;;
+  proof)
+    if [ "${1:-}" = --short ]; then
+      shift
+      prove short "$@"
+    else
+      prove long "$@"
+    fi
+    ;;
   -h | --help | help) usage ;;
-  *) usage >&2; fail "there is no command '$1'" ;;
+  '') usage >&2; exit 2 ;;
+  *) usage >&2; fail "there is no command '$command'" ;;
 esac

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Rules for every file of the repository that a compiler does not check."""
+"""Rules for every file of the repository that a compiler does not check.
+
+  tests/style.py            what a reader of text can see
+  tests/style.py --format   and that clang-format would leave the files as they are
+"""
 
 import os
 import pathlib
@@ -18,6 +22,7 @@ EXCUSE = "Over 500 lines because"
 # Versions lay code out differently; one is enforced, so that the answer is the same everywhere.
 CLANG_FORMAT = 14
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "misc"}
+USING = re.compile(r"^\s*using [\w:]*::(\w+);", re.MULTILINE)
 # A path of the machine that a file was written on. Tests may use /tmp.
 MACHINE_PATH = re.compile(r"(?<![\w./-])/(?:work|home|root|Users)(?:/|\b)(?!s\b)")
 TMP_PATH = re.compile(r"(?<![\w.}-])/tmp/")
@@ -82,6 +87,12 @@ def check_file(name, path, problems):
             if WORKPLACE.search(line):
                 problem("speaks of the place where it was written", number)
 
+    if name.suffix == ".cpp":
+        for found in USING.finditer(text):
+            if len(re.findall(rf"\b{found[1]}\b", text)) == 1:
+                problem(f"nothing uses what 'using' names: {found[1]}",
+                        text.count("\n", 0, found.start(1)) + 1)
+
     if name.parts[:2] == ("include", "mfu"):
         if not text.startswith("//"):
             problem("a public header begins with a comment: what it is for, units, errors")
@@ -124,7 +135,8 @@ def main():
     for name, path in files():
         count += 1
         check_file(name, path, problems)
-    check_format(problems)
+    if "--format" in sys.argv[1:]:
+        check_format(problems)
     for problem in problems:
         print(problem)
     if problems:

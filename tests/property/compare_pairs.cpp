@@ -1,7 +1,6 @@
 // Comparisons of jobs whose truth is known. MFU_PAIR_SEEDS=N asks for N pairs of each kind.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "compare/comparison.hpp"
 #include "compare/side.hpp"
 #include "faults/scenarios/pairs.hpp"
+#include "faults/scoring/asked.hpp"
 #include "statistics/robust.hpp"
 
 namespace {
@@ -17,10 +17,7 @@ namespace {
 using namespace mfu;
 using namespace mfu::faults;
 
-std::uint64_t asked_pairs() {
-  const char* value = std::getenv("MFU_PAIR_SEEDS");
-  return value == nullptr ? 6 : std::strtoull(value, nullptr, 10);
-}
+std::uint64_t asked_pairs() { return static_cast<std::uint64_t>(asked_runs(1)); }
 
 // Factors to the whole, parts to the steps, and each part of a factor to the factor.
 void check_sums(const Comparison& c) {

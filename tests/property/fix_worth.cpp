@@ -11,8 +11,9 @@
 #include "diagnose/evidence.hpp"
 #include "faults/scenarios/scenario.hpp"
 #include "faults/scoring/accuracy.hpp"
+#include "faults/scoring/asked.hpp"
 
-namespace {
+namespace fix_worth {
 
 using namespace mfu;
 using namespace mfu::faults;
@@ -62,11 +63,10 @@ JobSpec two_faults(const Fault& first, const Fault& second) {
   return spec;
 }
 
-}  // namespace
-
 TEST_CASE("the fixes in their order multiply to the MFU, and none costs time", "[worth]") {
+  const auto asked = static_cast<std::uint64_t>(asked_runs(1));
   for (const Scenario& scenario : scenarios()) {
-    for (std::uint64_t k = 0; k < 3; ++k) {
+    for (std::uint64_t k = 0; k < asked; ++k) {
       const Job job = simulate(scenario.draw(scenario_seed(scenario.name, 700 + k)));
       const Diagnosis diagnosis = diagnosed(job);
       INFO(job.spec.name << ", seed " << job.spec.seed);
@@ -91,8 +91,9 @@ TEST_CASE("the fixes in their order multiply to the MFU, and none costs time", "
 
 TEST_CASE("one fault: its family's fix alone is the verdict's, and the order adds nothing of it",
           "[worth]") {
+  const auto asked = static_cast<std::uint64_t>(asked_runs(1));
   for (const Scenario& scenario : scenarios()) {
-    for (std::uint64_t k = 0; k < 3; ++k) {
+    for (std::uint64_t k = 0; k < asked; ++k) {
       const Job job = simulate(scenario.draw(scenario_seed(scenario.name, 800 + k)));
       const Diagnosis diagnosis = diagnosed(job);
       const Verdict& verdict = diagnosis.verdict;
@@ -172,3 +173,5 @@ TEST_CASE("a run that slows down and is below its target is not made faster than
   CHECK(diagnosis.detail->worth->chain[3].step_seconds > at_target);
   CHECK(diagnosis.detail->worth->chain[3].step_seconds < 1.15 * at_target);
 }
+
+}  // namespace fix_worth

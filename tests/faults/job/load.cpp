@@ -11,7 +11,6 @@ namespace mfu::faults {
 
 namespace {
 
-constexpr std::size_t index(int value) { return static_cast<std::size_t>(value); }
 constexpr std::uint64_t key(int value) { return static_cast<std::uint64_t>(value); }
 
 double lognormal(double sigma, double z) { return std::exp(sigma * z - sigma * sigma / 2.0); }

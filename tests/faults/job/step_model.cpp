@@ -7,7 +7,6 @@ namespace mfu::faults {
 namespace {
 
 constexpr std::size_t at(CommKind kind) { return static_cast<std::size_t>(kind); }
-constexpr std::size_t index(int value) { return static_cast<std::size_t>(value); }
 
 struct Chunk {
   bool forward = true;

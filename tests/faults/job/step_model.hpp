@@ -10,6 +10,8 @@
 
 namespace mfu::faults {
 
+constexpr std::size_t index(int value) { return static_cast<std::size_t>(value); }
+
 enum class CommKind { lockstep, p2p, dp, world };
 inline constexpr std::size_t kCommKinds = 4;
 

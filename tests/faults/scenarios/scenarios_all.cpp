@@ -65,7 +65,7 @@ JobSpec slow_kernels(std::uint64_t seed) {
   return spec;
 }
 
-constexpr std::array kKinds{
+constexpr std::array kAllKinds{
     Scenario{"input-stall", input_stall},
     Scenario{"input-onset", input_onset},
     Scenario{"input-stall-stage0", input_stall_stage0},
@@ -77,6 +77,6 @@ constexpr std::array kKinds{
 
 }  // namespace
 
-std::span<const Scenario> common_scenarios() noexcept { return kKinds; }
+std::span<const Scenario> common_scenarios() noexcept { return kAllKinds; }
 
 }  // namespace mfu::faults

@@ -94,7 +94,7 @@ JobSpec jitter_at_scale(std::uint64_t seed) {
   return spec;
 }
 
-constexpr std::array kKinds{
+constexpr std::array kHealthyKinds{
     Scenario{"healthy-dp", healthy_dp},
     Scenario{"healthy-tp", healthy_tp},
     Scenario{"healthy-pp", healthy_pp},
@@ -109,6 +109,6 @@ constexpr std::array kKinds{
 
 }  // namespace
 
-std::span<const Scenario> healthy_scenarios() noexcept { return kKinds; }
+std::span<const Scenario> healthy_scenarios() noexcept { return kHealthyKinds; }
 
 }  // namespace mfu::faults

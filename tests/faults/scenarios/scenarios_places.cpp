@@ -206,7 +206,7 @@ JobSpec burst_in_3_of_8(std::uint64_t seed) {
   return with(std::move(spec), "burst-in-3-of-8", fault, dice.loss(0.12, 0.3));
 }
 
-constexpr std::array kKinds{
+constexpr std::array kPlacesKinds{
     Scenario{"slow-rank", slow_rank},
     Scenario{"slow-rank-onset", slow_rank_onset},
     Scenario{"slow-rank-bursts", slow_rank_bursts},
@@ -233,6 +233,6 @@ constexpr std::array kKinds{
 
 }  // namespace
 
-std::span<const Scenario> place_scenarios() noexcept { return kKinds; }
+std::span<const Scenario> place_scenarios() noexcept { return kPlacesKinds; }
 
 }  // namespace mfu::faults

@@ -140,7 +140,7 @@ JobSpec immaterial(std::uint64_t seed) {
   return with(spec, "immaterial", fault, dice.between(0.015, 0.032));
 }
 
-constexpr std::array kKinds{
+constexpr std::array kUnsureKinds{
     Scenario{"stage-is-node", stage_is_node},
     Scenario{"expert-is-node", expert_is_node},
     Scenario{"replica-is-node", replica_is_node},
@@ -155,6 +155,6 @@ constexpr std::array kKinds{
 
 }  // namespace
 
-std::span<const Scenario> unsure_scenarios() noexcept { return kKinds; }
+std::span<const Scenario> unsure_scenarios() noexcept { return kUnsureKinds; }
 
 }  // namespace mfu::faults

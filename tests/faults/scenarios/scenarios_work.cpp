@@ -81,7 +81,7 @@ JobSpec expert_drift(std::uint64_t seed) {
   return with(spec, "expert-drift", of(FaultKind::expert_drift), dice.loss(0.07, 0.3));
 }
 
-constexpr std::array kKinds{
+constexpr std::array kWorkKinds{
     Scenario{"slow-communication", slow_communication},
     Scenario{"slow-communication-onset", slow_communication_onset},
     Scenario{"heavy-stage", heavy_stage},
@@ -94,6 +94,6 @@ constexpr std::array kKinds{
 
 }  // namespace
 
-std::span<const Scenario> work_scenarios() noexcept { return kKinds; }
+std::span<const Scenario> work_scenarios() noexcept { return kWorkKinds; }
 
 }  // namespace mfu::faults

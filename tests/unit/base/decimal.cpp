@@ -10,7 +10,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace decimals {
 
 // The correctly rounded value of the text itself, by the standard library.
 double rounded(const std::string& text) {
@@ -22,8 +22,6 @@ double rounded(const std::string& text) {
 double scanned(const std::string& text, int shift = 0) {
   return scan_decimal(text.c_str(), shift).value;
 }
-
-}  // namespace
 
 TEST_CASE("a shift moves the decimal point, it does not divide") {
   CHECK(scanned("810.123", -3) == 0.810123);
@@ -85,3 +83,5 @@ TEST_CASE("command lines allow a sign and a missing zero") {
   CHECK(parse_decimal("2 ").status == DecimalStatus::malformed);
   CHECK(parse_decimal("").status == DecimalStatus::malformed);
 }
+
+}  // namespace decimals

@@ -14,7 +14,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace contradictions {
 
 Diagnosis diagnosed(const RunTimings& run, Notes& notes) {
   return diagnose(run, DiagnoseOptions{}, notes);
@@ -75,8 +75,6 @@ void slow_stages(RunTimings& run, const std::vector<double>& factor, int microba
     }
   }
 }
-
-}  // namespace
 
 TEST_CASE("waits that are in the other bucket than declared are read where they are",
           "[contradictions]") {
@@ -148,3 +146,5 @@ TEST_CASE("one rank's stall that could be everybody's is not told with full conf
   CHECK(says(diagnosis, FactKind::waits_unsplit));
   CHECK(diagnosis.verdict.confidence < 0.7);
 }
+
+}  // namespace contradictions

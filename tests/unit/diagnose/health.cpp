@@ -10,7 +10,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace health_of_devices {
 
 constexpr std::size_t kRanks = 8;
 constexpr std::size_t kSteps = 24;
@@ -61,8 +61,6 @@ const HealthFact& fact_of(const Diagnosis& diagnosis, HealthCheck check) {
   REQUIRE(found != facts.end());
   return *found;
 }
-
-}  // namespace
 
 TEST_CASE("evidence for, against, and none", "[health]") {
   RunTimings run = run_with(1.3);
@@ -266,3 +264,5 @@ TEST_CASE("what an Xid means", "[health]") {
   CHECK(xid_kind(119) == XidKind::firmware);
   CHECK(xid_kind(7) == XidKind::other);
 }
+
+}  // namespace health_of_devices

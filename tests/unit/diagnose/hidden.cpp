@@ -9,7 +9,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace hidden_communication {
 
 constexpr std::size_t kRanks = 16;
 constexpr std::size_t kSteps = 60;
@@ -56,8 +56,6 @@ Diagnosis diagnosed(const Seconds& computes, const Seconds& stalls = nothing) {
 Seconds of_rank(std::size_t rank, double seconds, std::size_t from = 0) {
   return [=](std::size_t s, std::size_t r) { return r == rank && s >= from ? seconds : 0.0; };
 }
-
-}  // namespace
 
 TEST_CASE("a place that hides behind a slower one is not what the verdict promises", "[hidden]") {
   // Mending rank 2 alone would save nothing: rank 5 is longer still.
@@ -171,3 +169,5 @@ TEST_CASE("stages that get heavier from some step on are no slowdown of all rank
   CHECK(diagnosis.verdict.culprits.stages == std::vector<std::int64_t>{1, 2});
   CHECK(diagnosis.verdict.onset_step == 130);
 }
+
+}  // namespace hidden_communication

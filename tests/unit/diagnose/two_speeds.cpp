@@ -10,7 +10,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace two_speeds {
 
 constexpr std::size_t kSteps = 24;
 
@@ -90,8 +90,6 @@ void heat(RunTimings& run, const std::function<bool(std::size_t)>& whom) {
     run.ranks[r].device->reasons = {{ThrottleReason::hw_thermal, 1.0, {}}};
   }
 }
-
-}  // namespace
 
 TEST_CASE("half of the ranks slow: work or devices, until somebody looks", "[two-speeds]") {
   Made made;
@@ -293,3 +291,5 @@ TEST_CASE("one tensor-parallel index in all groups is work or a slot, not eight 
   CHECK(all.verdict.families == std::vector{Family::imbalance, Family::straggler});
   CHECK(all.verdict.culprits.groups == std::vector<std::string>{"tp=3"});
 }
+
+}  // namespace two_speeds

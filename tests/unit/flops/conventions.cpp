@@ -14,7 +14,7 @@ using mfu::AttentionCount;
 using mfu::RecomputeCount;
 using mfu::Trainable;
 
-namespace {
+namespace conventions_counted {
 
 mfu::FlopCount count(const mfu::ModelShape& shape, double seq_len, const char* id,
                      const mfu::Switches& switches = {}) {
@@ -31,8 +31,6 @@ mfu::Error refusal(const mfu::ModelShape& shape, const mfu::Work& work, const ch
   FAIL(id << " did not refuse");
   return {mfu::ErrorKind::io, ""};
 }
-
-}  // namespace
 
 TEST_CASE("every convention says whose number it is", "[flops]") {
   std::set<std::string_view> ids;
@@ -303,3 +301,5 @@ TEST_CASE("a length or a parameter count that is no number is refused", "[flops]
   CHECK(refusal(llama_8b(), {.lengths = {10.0, 0.0}}, "exact").kind() == mfu::ErrorKind::usage);
   CHECK(refusal(llama_8b(), {.params = 0.0}, "6n").kind() == mfu::ErrorKind::usage);
 }
+
+}  // namespace conventions_counted

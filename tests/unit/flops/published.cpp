@@ -10,7 +10,7 @@
 
 using namespace flops_rows;
 
-namespace {
+namespace published_counts {
 
 struct Setting {
   std::string convention;  // empty: TFLOP/s over peak alone
@@ -43,8 +43,6 @@ Setting setting_of(const Json& row) {
   }
   return {};
 }
-
-}  // namespace
 
 TEST_CASE("published runs reproduce what they report", "[flops]") {
   const auto rows = read_json(std::string(MFU_SHARED_DIR) + "/reference/published_runs.json");
@@ -129,3 +127,5 @@ TEST_CASE("published runs reproduce what they report", "[flops]") {
   CHECK(ok == 493);
   CHECK(held == ok);
 }
+
+}  // namespace published_counts

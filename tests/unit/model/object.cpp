@@ -3,7 +3,7 @@
 #include "mfu/model.hpp"
 
 namespace mfu {
-namespace {
+namespace model_object {
 
 ModelShape parse(const std::string& text) {
   Notes notes;
@@ -21,8 +21,6 @@ std::string with(const std::string& more) {
   return R"({"layers":4,"hidden":64,"heads":8,"vocab":100)" + (more.empty() ? "" : "," + more) +
          "}";
 }
-
-}  // namespace
 
 TEST_CASE("defaults of the model object", "[model]") {
   const ModelShape model = parse(with(R"("ffn_hidden":96)"));
@@ -153,4 +151,5 @@ TEST_CASE("a stated count or a name that contradicts the shape is noted", "[mode
   CHECK(notes_of(with(R"("name":"moe-a3b")")).all().empty());
 }
 
+}  // namespace model_object
 }  // namespace mfu

@@ -6,7 +6,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace json_lines {
 
 const std::string kHeader = R"({"schema":"mfu.run/1","time_unit":"ms"})"
                             "\n";
@@ -23,8 +23,6 @@ const std::string kLines = kHeader +
                            "\n" +
                            sample(0, 1, 810) + sample(1, 1, 811) + sample(0, 2, 812) +
                            sample(1, 2, 813);
-
-}  // namespace
 
 TEST_CASE("rank lines and sample lines in any mix") {
   Notes notes;
@@ -185,3 +183,5 @@ TEST_CASE("the window's size changes nothing in JSON Lines either") {
     REQUIRE(outcome(kLines + "{\"a\": tru }\n{}", window) == outcome(kLines + "{\"a\": tru }\n{}"));
   }
 }
+
+}  // namespace json_lines

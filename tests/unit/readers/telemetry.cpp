@@ -9,7 +9,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace telemetry_files {
 
 struct Read {
   Telemetry all;
@@ -62,8 +62,6 @@ RunTimings run_of(int nodes, int gpus) {
 }
 
 const std::string kHead = "index, clocks.sm [MHz], utilization.gpu [%]\n";
-
-}  // namespace
 
 TEST_CASE("the first bytes tell the format") {
   CHECK(format_of(kHead) == "nvidia-smi CSV");
@@ -368,3 +366,5 @@ TEST_CASE("every name of a throttle reason") {
   CHECK_FALSE(throttle_reason_of("none"));
   CHECK_FALSE(throttle_reason_of(""));
 }
+
+}  // namespace telemetry_files

@@ -7,7 +7,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace user_chips {
 
 const std::string kRate = R"({"precision":"bf16","flop_per_clock_per_unit":4096,"mhz":1500})";
 
@@ -38,8 +38,6 @@ PrecisionRate rate_of_file(const std::string& chips) {
   const UserChips table = parse_user_chips(file_of(chips), "c.json", notes);
   return table.rows().front().rates.front();
 }
-
-}  // namespace
 
 TEST_CASE("a row of the user's own has all that a built-in one has") {
   Notes notes;
@@ -255,7 +253,8 @@ TEST_CASE("a file may be gzip; one that is not there is an io error") {
   Notes notes;
   const std::string text = file_of(chip());
   const std::string packed = gzipped(text);
-  CHECK(read_user_chips(folder.write("c.json.gz", packed), notes).rows().size() == 1);
+  const UserChips unpacked = read_user_chips(folder.write("c.json.gz", packed), notes);
+  CHECK(unpacked.rows().size() == 1);
   const std::string cut = folder.write("cut.gz", packed.substr(0, packed.size() / 2));
   CHECK_THROWS_AS(read_user_chips(cut, notes), Error);
   try {
@@ -265,3 +264,5 @@ TEST_CASE("a file may be gzip; one that is not there is an io error") {
     CHECK(error.kind() == ErrorKind::io);
   }
 }
+
+}  // namespace user_chips

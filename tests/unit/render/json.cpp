@@ -109,7 +109,7 @@ TEST_CASE("names that are not UTF-8 do not break the object") {
 
 TEST_CASE("notes and gates") {
   Report report = example::report_on(example::stalled_by_input());
-  report.notes = {{"truncated-tail", Severity::loss, 2, "cut off", {}}};
+  report.notes = {{NoteId("truncated-tail"), Severity::loss, 2, "cut off", {}}};
   report.gates = {{"min-mfu", "40%", 0.314, "31.4 %", false},
                   {"fail-on", "stall", std::nullopt, "stall", false}};
   report.exit_code = 1;

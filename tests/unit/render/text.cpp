@@ -12,7 +12,7 @@
 
 using namespace mfu;
 
-namespace {
+namespace text_screens {
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -66,8 +66,6 @@ void check_sums(const std::string& text) {
   CHECK(seconds.rows == Approx(seconds.total).margin(1e-9));
   CHECK(shares.rows == Approx(shares.total).margin(1e-9));
 }
-
-}  // namespace
 
 TEST_CASE("the screen") {
   const std::string text = text_of(example::report_on(example::stalled_by_input()));
@@ -214,3 +212,5 @@ TEST_CASE("an unknown renderer is refused with the known ones") {
     CHECK_THAT(error.hint(), contains("json"));
   }
 }
+
+}  // namespace text_screens

@@ -14,7 +14,7 @@
 #include "traces/kineto/kineto.hpp"
 
 namespace mfu::traces {
-namespace {
+namespace captured_traces {
 
 const std::filesystem::path kCorpus = std::filesystem::path(MFU_SHARED_DIR) / "corpus";
 
@@ -77,8 +77,6 @@ RankTrace read(const std::string& file, Notes& notes) {
   ByteSource source = ByteSource::open((kCorpus / file).string());
   return read_kineto(source, notes);
 }
-
-}  // namespace
 
 TEST_CASE("traces of the corpus give the facts of its index", "[traces]") {
   if (!std::filesystem::is_directory(kCorpus)) MFU_SKIP("the shared corpus is not here");
@@ -205,4 +203,5 @@ TEST_CASE("a pipeline timeline is not a profiler trace", "[traces]") {
   CHECK_FALSE(sniff_kineto(source.peek(64 * 1024)));
 }
 
+}  // namespace captured_traces
 }  // namespace mfu::traces

@@ -13,7 +13,7 @@
 using namespace mfu;
 using namespace mfu::traces;
 
-namespace {
+namespace timeline_files {
 
 // A timeline written by hand. Times in milliseconds.
 class Made {
@@ -74,8 +74,6 @@ ReadResult run_of(const std::string& text, Notes& notes) {
 constexpr int kCompute = TimelineText::kCompute;
 constexpr int kPipeline = TimelineText::kPipeline;
 constexpr int kData = TimelineText::kData;
-
-}  // namespace
 
 TEST_CASE("a timeline is told by its lanes or its operations, and is an array") {
   CHECK(sniff_timeline(two_stages().text()));
@@ -400,3 +398,5 @@ TEST_CASE("times since the epoch are times") {
   CHECK(made.read(notes).ops.size() == 1);
   CHECK(notes.all().empty());
 }
+
+}  // namespace timeline_files
