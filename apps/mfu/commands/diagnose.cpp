@@ -32,6 +32,7 @@
 #include "report/diagnose/diagnose_section.hpp"
 #include "report/diagnose/scores_section.hpp"
 #include "report/measure/references.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

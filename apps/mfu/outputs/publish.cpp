@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "mfu/quantity.hpp"
-#include "mfu/version.hpp"
 #include "outputs/terminal.hpp"
 
 namespace mfu::app {
@@ -25,13 +24,6 @@ std::string impossible_figure(const Judged& judged) {
 }
 
 }  // namespace
-
-Report report_of(std::string_view command) {
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = command;
-  return report;
-}
 
 void say_error(const Error& error) {
   const std::string place = error.place().str();
