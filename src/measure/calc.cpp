@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "measure/disagreement.hpp"
-#include "measure/switches.hpp"
 #include "measure/work_of.hpp"
 #include "mfu/error.hpp"
 #include "mfu/measure.hpp"

@@ -13,7 +13,7 @@
 
 #include "chips/mixups.hpp"
 #include "measure/peaks.hpp"
-#include "measure/switches.hpp"
+#include "measure/work_of.hpp"
 #include "mfu/error.hpp"
 #include "mfu/measure.hpp"
 

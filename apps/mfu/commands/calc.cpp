@@ -21,6 +21,7 @@
 #include "render/rows.hpp"
 #include "report/measure/calc_section.hpp"
 #include "report/measure/references.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

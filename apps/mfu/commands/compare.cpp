@@ -26,6 +26,7 @@
 #include "outputs/publish.hpp"
 #include "outputs/regression_gate.hpp"
 #include "report/compare/compare_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -32,6 +32,7 @@
 #include "report/diagnose/scores_section.hpp"
 #include "report/diagnose/scores_wording.hpp"
 #include "report/measure/references.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

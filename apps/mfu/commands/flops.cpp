@@ -12,6 +12,7 @@
 #include "outputs/publish.hpp"
 #include "report/measure/calc_wording.hpp"
 #include "report/measure/flops_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

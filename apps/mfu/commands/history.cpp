@@ -24,6 +24,7 @@
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
 #include "report/compare/history_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -14,6 +14,7 @@
 #include "outputs/publish.hpp"
 #include "report/list/list_section.hpp"
 #include "report/measure/references.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

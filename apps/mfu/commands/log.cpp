@@ -30,6 +30,7 @@
 #include "report/compare/history_section.hpp"
 #include "report/compare/sides.hpp"
 #include "report/measure/log_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -14,6 +14,7 @@
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "report/measure/peak_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -20,6 +20,7 @@
 #include "plan/parts.hpp"
 #include "plan/schedule.hpp"
 #include "report/plan/plan_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -15,6 +15,7 @@
 #include "outputs/publish.hpp"
 #include "outputs/terminal.hpp"
 #include "readers/run/writer.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -20,6 +20,7 @@
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "report/measure/calc_section.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu::app {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "base/note_code.hpp"
 #include "mfu/quantity.hpp"
-#include "mfu/version.hpp"
 #include "outputs/terminal.hpp"
 
 namespace mfu::app {
@@ -26,13 +25,6 @@ std::string impossible_figure(const Judged& judged) {
 }
 
 }  // namespace
-
-Report report_of(std::string_view command) {
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = command;
-  return report;
-}
 
 void say_error(const Error& error) {
   const std::string place = error.place().str();

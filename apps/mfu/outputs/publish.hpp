@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "mfu/error.hpp"
@@ -11,9 +10,6 @@
 #include "options.hpp"
 
 namespace mfu::app {
-
-// An empty report of this command and this version.
-[[nodiscard]] Report report_of(std::string_view command);
 
 // What --strict and --min-mfu judge.
 struct Judged {

@@ -13,8 +13,8 @@
 #include "diagnose/detail.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "report/compare/compare_section.hpp"
+#include "report/report_of.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {
@@ -415,9 +415,7 @@ Report describe(const Comparison& comparison) {
   if (const std::vector<Error> problems = compare_problems(section); !problems.empty()) {
     throw Error(problems.front());
   }
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "compare";
+  Report report = report_of("compare");
   report.compare = std::move(section);
   return report;
 }

@@ -15,7 +15,6 @@
 #include "flops/counted_work.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "report/diagnose/certainty.hpp"
 #include "report/diagnose/diagnose_section.hpp"
 #include "report/diagnose/health_wording.hpp"
@@ -27,6 +26,7 @@
 #include "report/diagnose/worth_wording.hpp"
 #include "report/measure/impossible.hpp"
 #include "report/measure/references.hpp"
+#include "report/report_of.hpp"
 #include "report/wording.hpp"
 
 namespace mfu {
@@ -363,9 +363,7 @@ DiagnoseSection describe_diagnose(Diagnosis diagnosis, const RunTimings& run, co
 }
 
 Report describe(const Diagnosis& diagnosis, const RunTimings& run) {
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "diagnose";
+  Report report = report_of("diagnose");
   report.diagnose = describe_diagnose(diagnosis, run);
   report.diagnose->references = placed_among_references(*report.diagnose);
   return report;

@@ -10,10 +10,10 @@
 #include "measure/peaks.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "report/measure/calc_section.hpp"
 #include "report/measure/calc_wording.hpp"
 #include "report/measure/references.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu {
 namespace {
@@ -196,9 +196,7 @@ Report describe(const Calculation& calculation) {
   if (const std::vector<Error> problems = calc_problems(calculation); !problems.empty()) {
     throw Error(problems.front());
   }
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "calc";
+  Report report = report_of("calc");
   report.calc = describe_calc(calculation);
   report.calc->references = placed_among_references(*report.calc);
   return report;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/switches.hpp"
 #include "measure/work_of.hpp"
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"

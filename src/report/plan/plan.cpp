@@ -10,13 +10,13 @@
 
 #include "mfu/quantity.hpp"
 #include "mfu/report.hpp"
-#include "mfu/version.hpp"
 #include "plan/parts.hpp"
 #include "plan/schedule.hpp"
 #include "report/measure/calc_section.hpp"
 #include "report/measure/calc_wording.hpp"
 #include "report/plan/plan_section.hpp"
 #include "report/plan/words.hpp"
+#include "report/report_of.hpp"
 
 namespace mfu {
 namespace {
@@ -406,9 +406,7 @@ Report describe(const Plan& plan) {
     findings.peak->flops = *plan.input.peak_flops;
     findings.peak->given = true;
   }
-  Report report;
-  report.tool_version = std::string(version());
-  report.command = "plan";
+  Report report = report_of("plan");
   report.plan = describe_plan(std::move(findings));
   return report;
 }
