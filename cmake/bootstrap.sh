@@ -220,7 +220,7 @@ build() {
 
 demo() {
   install_missing demo
-  build release
+  build release mfu
   local example
   cd "$root"
   for example in examples/*.json; do
