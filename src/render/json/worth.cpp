@@ -1,6 +1,7 @@
 // The keys `worth` of a diagnosis, each family's fix alone and all fixes in their order, and
 // `placement`.
 #include "render/json/sections.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 #include "report/diagnose/worth_section.hpp"
 
 namespace mfu::render {

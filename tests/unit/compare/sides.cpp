@@ -211,7 +211,7 @@ TEST_CASE("replicas and batch that grow with the GPUs are one change", "[compare
 TEST_CASE("an impossible or an empty measurement is compared with nothing", "[compare]") {
   const Side before = figure(0.4);
   Side after = figure(1.4);
-  after.status = "impossible";
+  after.status = CalcStatus::impossible;
   CHECK_FALSE(restated(before, after).comparable);
   Side empty = before;
   empty.mfu.reset();

@@ -30,7 +30,7 @@ Side log_of(const std::string& name, std::vector<double> seconds) {
   Side side;
   side.name = name;
   side.measure = Measure::log;
-  side.status = "ok";
+  side.status = CalcStatus::ok;
   side.step_seconds = mean(seconds);
   side.usual_step_seconds = median(seconds);
   SideFactor usual;

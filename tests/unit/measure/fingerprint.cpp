@@ -1,4 +1,6 @@
 // The instrument of a measurement as a struct and as the text that reports and histories keep.
+#include "measure/fingerprint.hpp"
+
 #include <cmath>
 #include <optional>
 #include <random>
@@ -6,7 +8,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "mfu/measure.hpp"
+#include "mfu//measure.hpp"
 
 namespace {
 
