@@ -73,7 +73,7 @@ class Formats(Cli):
         for path, kind in ((self.write("train.log", megatron_log()), "megatron-lm"),
                            (self.write("steps.jsonl", STEP_LINES), "json-lines"),
                            (self.write("blank.jsonl", "\n\n" + STEP_LINES), "json-lines")):
-            self.check(path, "a training log that says nothing rank by rank",
+            self.check(path, "a training log without per-rank values",
                        {"log": kind, "compare": kind, "file": kind})
 
     def test_values_by_rank(self):
@@ -127,7 +127,7 @@ class Formats(Cli):
                             "is a timing document, not a training log")
         steps = STEP_LINES.encode()
         self.assert_refused(self.mfu("diagnose", "-", stdin=steps),
-                            "a training log that says nothing rank by rank")
+                            "a training log without per-rank values")
         answer = json.loads(self.mfu("log", "-", "--json", stdin=steps).stdout)
         self.assertEqual(answer["inputs"][0]["format"], "json-lines")
         # What is said to be a log is read as one.
