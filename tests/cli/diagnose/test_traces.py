@@ -94,7 +94,7 @@ class Traces(Cli):
     def test_traces_and_documents_are_not_mixed(self):
         trace = self.write("rank0.json", make_trace(0))
         run = self.write("run.json", run_document())
-        self.assert_refused(self.mfu("diagnose", trace, run), "run.json", "no profiler trace")
+        self.assert_refused(self.mfu("diagnose", trace, run), "run.json", "not a profiler trace")
         self.assert_refused(self.mfu("diagnose", run, trace), "rank0.json", "is a profiler trace")
 
     def test_one_rank_of_many_has_no_verdict_across_ranks(self):

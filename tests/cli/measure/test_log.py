@@ -318,7 +318,7 @@ class Gates(Log):
         failed = self.mfu("log", "/no/such/file", "--json").stdout.decode()
         refused(failed, "a command that failed")
         flops = self.mfu("flops", "--model", "gpt2", "--seq-len", "1024", "--json").stdout.decode()
-        refused(flops, "not a baseline")
+        refused(flops, "no baseline")
 
 
 class ByRank(Cli):
