@@ -81,7 +81,7 @@ class Formats(Cli):
         for arguments in (["diagnose", path], [path]):
             answer = json.loads(self.mfu(*arguments, "--json").stdout)
             self.assertEqual(answer["inputs"][0]["format"], "nvrx")
-        self.assert_refused(self.mfu("log", path), "mfu diagnose takes what it has by rank")
+        self.assert_refused(self.mfu("log", path), "mfu diagnose reads its per-rank values")
         self.assert_refused(self.mfu("compare", path, path), "as far as scores tell")
 
     def test_saved_reports_and_histories(self):

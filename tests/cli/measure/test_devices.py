@@ -55,7 +55,7 @@ class Devices(WithFolder):
         agrees = self.smi("0, GPU-1, NVIDIA L40S, 0x26B910DE, 46068 MiB, 2520 MHz, 2400 MHz, "
                           "350.00 W, 99 %")
         self.assertNotIn("device", " ".join(answer("--telemetry", agrees)["remarks"]))
-        self.assertIn("not of", call("h100-sxm", "--telemetry", agrees).stdout)
+        self.assertIn("is from l40s, not h100-sxm5-80gb", call("h100-sxm", "--telemetry", agrees).stdout)
 
     def test_several_kinds_of_devices(self):
         path = self.smi("0, GPU-1, NVIDIA L40S, [N/A], [N/A], [N/A], [N/A], [N/A], 9 %",

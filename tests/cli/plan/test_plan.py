@@ -191,7 +191,7 @@ class Units(Plan):
                 ("--gpus", "-8", "--gpus"), ("--gpu-hours", "0", "zero"),
                 ("--mtbf", "3h", "of one GPU, or of the job?"), ("--mtbf", "3h/node", "gpu nor job"),
                 ("--goodput", "95", "95 or 95%?"), ("--fit", "hofmann-2022", "hoffmann-2022"),
-                ("--loss", "300", "no loss"), ("--batch-law", "kaplan", "kaplan-2020"),
+                ("--loss", "300", "not a loss"), ("--batch-law", "kaplan", "kaplan-2020"),
                 ("--schedule", "cosin", "cosine"), ("--convention", "7n", "--convention")):
             with self.subTest(option=option, value=value):
                 rest = [LLAMA[0], LLAMA[1], LLAMA[2], LLAMA[3]]
@@ -234,7 +234,7 @@ class Units(Plan):
         self.assert_refused(self.mfu("plan", *WHOLE, "--mtbf", "1s/job", "--checkpoint-time", "9d",
                                      "--restart-time", "9d"), "nothing gets done")
         self.assert_refused(self.mfu("plan", *LLAMA, "--tokens", "1T", "--mfu", "40%", "--time",
-                                     "1d", "--mtbf", "100h/gpu", *FAILURES[2:]), "more of them")
+                                     "1d", "--mtbf", "100h/gpu", *FAILURES[2:]), "more GPUs fail more often")
 
 
 class Parts(Plan):
@@ -327,8 +327,8 @@ class Parts(Plan):
                                 (["--schedule", "wsd", "--warmup", "50%", "--decay", "60%"], "--decay"),
                                 (["--schedule", "wsd", "--decay", "0%"], "--decay"),
                                 (["--schedule", "linear", "--decay", "10%"], "only wsd"),
-                                (["--schedule", "cosine", "--peak-lr", "3"], "no learning rate"),
-                                (["--schedule", "cosine", "--peak-lr", "0"], "no learning rate"),
+                                (["--schedule", "cosine", "--peak-lr", "3"], "not a learning rate"),
+                                (["--schedule", "cosine", "--peak-lr", "0"], "not a learning rate"),
                                 (["--schedule", "cosine", "--final-lr", "10"], "10 or 10%?"),
                                 (["--schedule", "cosine", "--points", "1e9"], "--points")):
             with self.subTest(arguments=arguments):
