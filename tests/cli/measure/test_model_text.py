@@ -158,7 +158,7 @@ class LongModels(Cli):
     def test_cut_off_and_no_object(self):
         for size in (*SIZES, LARGEST):
             text = config(size)
-            self.refused(text[:-9], size - 9, "the input ends inside a value", "not complete",
+            self.refused(text[:-9], size - 9, "the input ends inside a string", "not complete",
                          only=("calc", "plan"))
             self.refused(text + "]", size, "text after the end of the document", only=("calc",))
             self.refused("[" + text + "]", 0, "expected a model's object, found an array",
