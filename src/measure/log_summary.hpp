@@ -35,7 +35,7 @@ struct LogSummaryOptions {
   std::optional<std::size_t> segment;  // from 1; nothing: all
   bool last_segment = false;           // then `segment` is not read
   std::optional<double> peak_flops;    // of one GPU: a step that prints more is refused
-  // The cost of a step at the peak, where its work is known: what is quicker is refused, too.
+  // The cost of a step at the peak, where its work is known: faster steps are refused as well.
   std::optional<double> least_cost;
   std::uint64_t seed = 1;  // of the bootstrap
 };

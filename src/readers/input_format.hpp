@@ -1,4 +1,4 @@
-// What an input is, told from its first bytes: one answer for every command.
+// What an input is, by its first bytes: one answer for every command.
 #pragma once
 
 #include <cstddef>

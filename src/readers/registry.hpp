@@ -1,4 +1,4 @@
-// The formats of inputs: how each is told from the others, and what reads it. First match wins.
+// The formats of inputs: how each is recognised, and what reads it. First match wins.
 // To add one: its file (sniff, read), a value of InputFormat, and a row in registry.cpp.
 #pragma once
 
