@@ -246,7 +246,7 @@ void add_analysis_options(CLI::App& command, AnalysisText& text) {
       ->type_name("RATIO");
   command
       .add_option("--materiality", text.materiality,
-                  "Share of the step that is material (5%; transfer 3 x)")
+                  "Material share of the step (5%; transfer 3 x)")
       ->type_name("RATIO");
   command
       .add_option("--communication-materiality", text.communication_materiality,

@@ -107,7 +107,7 @@ class Answers(Cli):
             rank["comm"] = [value + 0.09 for value in rank["comm"]]
         text = " ".join(self.mfu("diagnose", self.write("x.json", document)).stdout.decode().split())
         self.assertIn("healthy", text)
-        self.assertIn("(15 % counts)", text)
+        self.assertIn("(material from 15 %)", text)
 
     def test_misspelt_header_keys_are_told(self):
         document = run_document()
