@@ -268,7 +268,7 @@ Gist gist_of(const Report& report, std::string_view form) {
   } else if (report.compare) {
     gather_compare(gist, *report.compare);
     return gist;
-  } else if (report.history && form == "markdown") {
+  } else if (report.history && form == "md") {
     gather_history(gist, *report.history);
     return gist;
   } else {

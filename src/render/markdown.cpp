@@ -127,7 +127,7 @@ std::string code(std::string_view text) {
 }  // namespace
 
 std::string render_markdown(const Report& report, const RenderStyle& /*style*/) {
-  const Gist gist = gist_of(report, "markdown");
+  const Gist gist = gist_of(report, "md");
   std::string out =
       fmt::format("### mfu {}: {}\n\n", markdown_text(report.command), markdown_text(gist.answer));
   for (const Gate& gate : report.gates) {
