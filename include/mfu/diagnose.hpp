@@ -47,7 +47,7 @@ enum class Family {
   inconclusive,
 };
 enum class Locality { rank, node, link, group, stage, all, none };
-enum class Persistence { none, steady, bursts, onset, drift, moving };
+enum class Persistence { none, steady, bursts, onset, ended, drift, moving, once };
 enum class Cause {
   none,
   thermal,

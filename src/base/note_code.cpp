@@ -93,6 +93,8 @@ constexpr std::array kKinds = [] {
       NoteKind{comm_by_group_sum, "comm-by-group-sum", assumption,
                "communication by group differs from all of it"},
       NoteKind{missing_samples, "missing-samples", loss, "single samples that are missing"},
+      NoteKind{ranks_without_kernels, "ranks-without-kernels", loss,
+               "ranks on which no compute was recorded"},
       NoteKind{steps_with_missing_samples, "steps-with-missing-samples", loss,
                "steps in which many ranks have no sample"},
       NoteKind{steps_selected, "steps-selected", info, "only some steps were asked for"},

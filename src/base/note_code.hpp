@@ -68,6 +68,7 @@ enum class NoteCode : unsigned char {
   rank_moved,
   comm_by_group_sum,
   missing_samples,
+  ranks_without_kernels,
   steps_with_missing_samples,
   steps_selected,
   ranks_selected,

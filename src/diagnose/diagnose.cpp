@@ -1,5 +1,6 @@
 #include "mfu/diagnose.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/note_code.hpp"
@@ -25,7 +26,7 @@ constexpr double kStepSpread = 0.05;       // between the ranks' steps
 // share, then uneven work, last the kernels. A new rule is one function and one line here.
 using Rule = void (*)(RuleContext&);
 constexpr Rule kRules[] = {
-    find_local_compute,     find_slow_link,    find_local_stall,
+    find_slow_compute,      find_slow_link,    find_slow_stall,
     find_microbatch_spread, find_common_stall, find_imbalance,
     find_exposed_transfer,  find_slowdown,     find_low_efficiency,
 };
@@ -61,6 +62,40 @@ void note_sums(const Job& job, Notes& notes) {
   }
 }
 
+// Ranks (numbers) without any compute in a job that computes: their kernels were not recorded.
+std::vector<std::int64_t> ranks_without_kernels(const RunTimings& run) {
+  std::vector<std::int64_t> lost;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    bool computes = false;
+    for (std::size_t s = 0; s < run.steps.size() && !computes; ++s) {
+      computes = run.compute.at(s, r) > 0.0;
+    }
+    if (!computes) lost.push_back(run.ranks[r].rank);
+  }
+  if (lost.size() == run.ranks.size()) lost.clear();
+  return lost;
+}
+
+// The run without them, as a job that has them all the same.
+RunTimings without_ranks(const RunTimings& run, const std::vector<std::int64_t>& lost,
+                         Notes& notes) {
+  Selection selection;
+  std::string names;
+  for (const RankInfo& info : run.ranks) {
+    if (std::find(lost.begin(), lost.end(), info.rank) == lost.end()) {
+      selection.ranks.push_back(info.rank);
+    } else {
+      names += (names.empty() ? "rank " : ", ") + std::to_string(info.rank);
+    }
+  }
+  RunTimings rest = select(run, selection, notes);
+  if (!rest.hardware.count) rest.hardware.count = static_cast<std::int64_t>(run.ranks.size());
+  notes.add(NoteCode::ranks_without_kernels,
+            "no compute was recorded on some ranks: they are left out, as ranks that nobody sees",
+            Place{.what = names}, static_cast<std::int64_t>(lost.size()));
+  return rest;
+}
+
 }  // namespace
 
 const DiagnosisDetail& detail_of(const Diagnosis& diagnosis) {
@@ -72,6 +107,9 @@ const DiagnosisDetail& detail_of(const Diagnosis& diagnosis) {
 }
 
 Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes& notes) {
+  if (const auto lost = ranks_without_kernels(run); !lost.empty()) {
+    return diagnose(without_ranks(run, lost, notes), options, notes);
+  }
   Diagnosis result;
   DiagnosisDetail& detail = result.detail.emplace();
   detail.setup = resolve_setup(run, options, notes);
@@ -98,7 +136,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
               Place{.what = "waits_in"});
   }
   StepModel model(job, attribution, form);
-  RuleContext context{model, options, detail.setup, detail.steps_used, model.measured(), {}, {},
+  RuleContext context{model, options, detail.setup, detail.steps_used, model.measured(),
                       {},    {},      0.0};
   for (const Rule rule : kRules) rule(context);
   price_alone(context);

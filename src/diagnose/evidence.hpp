@@ -24,6 +24,7 @@ enum class FactKind {
   within_stage,    // balancing the ranks inside stages saves a, balancing the stages b
   graded_shards,   // compute per rank spreads from a (2 %) to b (98 % of ranks), steadily
   two_speeds,      // count of `of` ranks compute a, the others b, and nothing lies between
+  many_slow,       // count of `of` ranks are slow: too many to be sure that it is their devices
   once,            // in one step (id count) of `of` a seconds more than usual; name: whose
   fwd_bwd,         // within-rank forward/backward correlation a, forward coefficient of variation b
   fwd_bwd_ratio,   // culprits against peers: forward ratio a, backward ratio b
@@ -54,6 +55,10 @@ enum class FactKind {
   other_chip,      // the culprits are another chip than their peers: `name`
   jitter_or_work,  // so would jitter of b: ranks' forward and backward apart would tell; a seconds
                    // is what it would cost with count ranks
+  host_bound,      // the step stays while the slowest rank's compute moves from a to b (10-90 %)
+  unmeasured,      // `name` was not measured
+  missing_ranks,   // count of `of` ranks are not recorded: `name`; they may be whom the others wait
+                   // for
   waits_unsplit,   // idle ranks were recorded alike: own stall and waiting cannot be told apart
   cut_trace,       // the trace of rank `count` stops in the middle
   lost_activities,  // of `name`'s GPU activities count of `of` could not be read

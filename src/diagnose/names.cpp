@@ -56,6 +56,10 @@ std::string_view to_string(Persistence persistence) noexcept {
       return "bursts";
     case Persistence::onset:
       return "onset";
+    case Persistence::ended:
+      return "ended";
+    case Persistence::once:
+      return "once";
     case Persistence::drift:
       return "drift";
     case Persistence::moving:

@@ -7,9 +7,10 @@
 
 #include "diagnose/detail.hpp"
 #include "diagnose/evidence.hpp"
-#include "diagnose/explain/suspects.hpp"
+#include "diagnose/places/place.hpp"
 #include "diagnose/setup.hpp"
 #include "diagnose/step_terms.hpp"
+#include "diagnose/thresholds.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/robust.hpp"
 #include "timings/trace.hpp"
@@ -84,8 +85,9 @@ std::vector<std::uint32_t> strata_of(const RuleContext& context) {
   std::vector<std::uint32_t> label(context.job().steps(), 0);
   std::uint32_t bit = 1;
   for (const Candidate& candidate : context.found) {
-    const bool passing = candidate.finding.persistence == Persistence::bursts ||
-                         candidate.finding.persistence == Persistence::onset;
+    const Persistence persistence = candidate.finding.persistence;
+    const bool passing = persistence == Persistence::bursts || persistence == Persistence::onset ||
+                         persistence == Persistence::ended;
     if (!passing || bit > (1U << 8)) continue;
     if (std::count(candidate.on.begin(), candidate.on.end(), true) == 1) continue;
     for (std::size_t s = 0; s < label.size(); ++s) {
@@ -221,6 +223,34 @@ Fact bubble_fact(const RuleContext& context, const Diagnosis& diagnosis) {
   return {FactKind::schedule_bubble, 0, 0, context.job().stages(), 0, {}};
 }
 
+// "rank 5", "ranks 5, 9"; where their numbers cannot be known: how many.
+std::string names_of_missing(const std::vector<std::int64_t>& ranks, std::int64_t count) {
+  if (static_cast<std::int64_t>(ranks.size()) != count) {
+    return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+  }
+  Culprits culprits;
+  culprits.ranks = ranks;
+  return place_name(culprits);
+}
+
+// Numbers from 0 on that are not recorded, of a job of `expected` ranks.
+std::vector<std::int64_t> missing_numbers(const Job& job, std::int64_t expected) {
+  std::set<std::int64_t> missing;
+  for (std::int64_t rank = 0; rank < expected; ++rank) missing.insert(rank);
+  for (const RankInfo& info : job.run().ranks) missing.erase(info.rank);
+  return {missing.begin(), missing.end()};
+}
+
+// Was the column recorded at all? Zero on every rank is no measurement where ranks must
+// communicate.
+bool zero_everywhere(const Job& job, const Column& column) {
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row = job.raw(column, s);
+    if (std::any_of(row.begin(), row.end(), [](double v) { return v > 0.0; })) return false;
+  }
+  return true;
+}
+
 class Judge {
  public:
   Judge(RuleContext& context, Diagnosis& diagnosis)
@@ -239,6 +269,7 @@ class Judge {
     }
     const Family top = point_.top();
     add_unseparated(top);
+    add_unmeasured(top);
     if (!facts_.empty()) {
       abstain(top);
     } else if (top == Family::healthy) {
@@ -249,9 +280,17 @@ class Judge {
     if (context_.job().stages() > 1 && context_.job().microbatch_chunks() > 0.0) {
       facts_.push_back(bubble_fact(context_, diagnosis_));
     }
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.confidence =
+        verdict.family == Family::inconclusive
+            ? 0.0
+            : std::min(verdict.confidence * (1.0 - doubt_of_waits()), limits::kMostConfidence);
   }
 
  private:
+  // How far the verdict hangs on where the waits are.
+  [[nodiscard]] double doubt_of_waits() const { return context_.model.attribution().waits_doubt; }
+
   // A schedule's own bubble whose microbatches are not known would be taken for a stall, or for
   // communication.
   void add_unseparated(Family top) {
@@ -262,15 +301,49 @@ class Judge {
     }
   }
 
-  // Waiting for an unrecorded rank looks like slow communication.
-  void doubt_for_missing_ranks() {
-    Verdict& verdict = diagnosis_.verdict;
+  // Without communication neither it nor waiting is known, and `stall`, the rest of the step, holds
+  // both. What was seen in compute stands.
+  void add_unmeasured(Family top) {
+    const Job& job = context_.job();
+    if (job.ranks() < 2 || !zero_everywhere(job, job.run().comm)) return;
+    if (!job.run().wait.empty() && !zero_everywhere(job, job.run().wait)) return;
+    if (top == Family::straggler || top == Family::imbalance ||
+        top == Family::single_gpu_efficiency) {
+      return;
+    }
+    facts_.push_back({FactKind::unmeasured, 0, 0, 0, 0,
+                      "communication is 0 on every rank in every step: it was not measured, and "
+                      "neither was waiting"});
+  }
+
+  // Waiting for an unrecorded rank looks like slow communication, or like one slow link.
+  [[nodiscard]] bool may_be_missing_rank(const Candidate& candidate) const {
     const auto seen = static_cast<std::int64_t>(context_.job().ranks());
+    if (seen >= diagnosis_.detail->setup.expected_ranks) return false;
+    if (diagnosis_.detail->split == SplitMethod::separate) return false;
+    return candidate.unseen_member || (candidate.finding.family == Family::stall &&
+                                       context_.model.attribution().waits_in_stall);
+  }
+
+  void suspect_missing_ranks(const Candidate& candidate) {
+    Verdict& verdict = diagnosis_.verdict;
     const std::int64_t expected = diagnosis_.detail->setup.expected_ranks;
-    if (verdict.family != Family::communication || seen >= expected) return;
-    if (diagnosis_.detail->split == SplitMethod::separate) return;
-    facts_.push_back({FactKind::few_ranks, 1, 0, seen, expected, {}});
-    verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
+    const std::int64_t count = expected - static_cast<std::int64_t>(context_.job().ranks());
+    const std::vector<std::int64_t> missing = missing_numbers(context_.job(), expected);
+    facts_.push_back(
+        {FactKind::missing_ranks, 0, 0, count, expected, names_of_missing(missing, count)});
+    verdict.family = Family::inconclusive;
+    verdict.families = {Family::straggler};
+    if (candidate.finding.family != Family::straggler) {
+      verdict.families.push_back(candidate.finding.family);
+    } else if (candidate.finding.locality == Locality::link) {
+      verdict.families.push_back(Family::communication);
+    }
+    verdict.locality = Locality::rank;
+    if (static_cast<std::int64_t>(missing.size()) == count) verdict.culprits.ranks = missing;
+    verdict.persistence = candidate.finding.persistence;
+    verdict.period_steps = candidate.finding.period_steps;
+    verdict.onset_step = candidate.finding.onset_step;
   }
 
   [[nodiscard]] double unexplained_share() const {
@@ -284,7 +357,19 @@ class Judge {
     for (std::size_t k = 0; k < context_.found.size(); ++k) {
       if (context_.found[k].finding.family != family) continue;
       const double margin = context_.found[k].alone.empty() ? 0.0 : kAsMuch * point_.step;
-      if (best == context_.found.size() || point_.alone[k] > point_.alone[best] + margin) best = k;
+      if (best == context_.found.size()) {
+        best = k;
+        continue;
+      }
+      // Of places that were slow one after the other, the one that is slow still.
+      const bool gone = context_.found[k].finding.gone_since_step.has_value();
+      const bool best_gone = context_.found[best].finding.gone_since_step.has_value();
+      const double least = context_.found[k].materiality * point_.step;
+      if (gone != best_gone && point_.alone[gone ? best : k] >= least) {
+        if (best_gone) best = k;
+        continue;
+      }
+      if (point_.alone[k] > point_.alone[best] + margin) best = k;
     }
     return best;
   }
@@ -392,6 +477,10 @@ class Judge {
     const std::size_t first = leader(top);
     const Candidate& chosen = context_.found[first];
     const std::size_t replicates = resampled_.top.size();
+    if (may_be_missing_rank(chosen)) {
+      suspect_missing_ranks(chosen);
+      return;
+    }
 
     Family second = Family::healthy;
     for (const Family family : kFamilies) {
@@ -442,16 +531,17 @@ class Judge {
       return;
     }
     verdict.family = top;
+    verdict.confidence = std::min(verdict.confidence, chosen.most_confidence);
     take_finding(diagnosis_, chosen.finding);
     if (std::any_of(facts_.begin(), facts_.end(),
                     [](const Fact& fact) { return fact.kind == FactKind::jitter_or_work; })) {
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
-    if (top == Family::stall && context_.model.attribution().waits_in_stall) {
+    if (top == Family::stall && context_.model.attribution().waits_in_stall &&
+        !context_.model.attribution().host_bound) {
       facts_.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
-    doubt_for_missing_ranks();
     recover(first);
     if (unexplained_share() >= kMostUnexplained) add_unexplained();
   }

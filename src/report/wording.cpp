@@ -104,6 +104,10 @@ std::string persistence_phrase(Persistence persistence, std::optional<std::int64
                  : std::string("in bursts");
     case Persistence::onset:
       return onset_step ? fmt::format("since step {}", *onset_step) : std::string("from an onset");
+    case Persistence::ended:
+      return "ended";
+    case Persistence::once:
+      return "once";
     case Persistence::drift:
       return "drifting";
     case Persistence::moving:
@@ -234,6 +238,24 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
       return fmt::format(
           "{} of {} ranks compute {} a step, the others {}{}, with nothing in between", fact.count,
           fact.of, a, b, times(fact.a, fact.b));
+    case FactKind::host_bound:
+      return fmt::format(
+          "the step stays where it is while the slowest rank's compute moves from {} to {}: the "
+          "job "
+          "waits for something that all ranks share, not for the slowest of them",
+          a, b);
+    case FactKind::unmeasured:
+      return fact.name;
+    case FactKind::missing_ranks:
+      return fmt::format(
+          "{} not recorded ({} of {} are missing): the recorded ranks wait together, as they would "
+          "for a rank that nobody sees",
+          fact.name + (fact.count > 1 ? " are" : " is"), fact.count, fact.of);
+    case FactKind::many_slow:
+      return fmt::format(
+          "{} of {} ranks are slow: too many to say without their telemetry whether their devices "
+          "or their work are",
+          fact.count, fact.of);
     case FactKind::onset:
       // One place is dated by its excess over its peers: about nothing before the onset, and a
       // little below it at times.

@@ -30,7 +30,10 @@ std::vector<std::size_t> culprits_of(const Job& job, const Finding& finding) {
 // Steps of the run in which a passing finding acts; empty: it always does.
 std::vector<bool> acting(const Job& job, const Candidate& candidate) {
   const Persistence persistence = candidate.finding.persistence;
-  if (persistence != Persistence::bursts && persistence != Persistence::onset) return {};
+  if (persistence != Persistence::bursts && persistence != Persistence::onset &&
+      persistence != Persistence::ended) {
+    return {};
+  }
   std::set<std::int64_t> ids;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     if (s < candidate.on.size() && candidate.on[s]) ids.insert(job.step_id(s));

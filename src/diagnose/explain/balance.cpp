@@ -90,9 +90,17 @@ bool stretched_alike(const Job& job, const std::vector<bool>& heavy, Finding& fi
   return std::fabs(forward / backward - 1.0) < 0.15;
 }
 
-// Do the heavy stages fill exactly one node, or one rank, and nothing else? The facts of the
+// Recordings of one rank a node: its ranks are whole nodes as far as anybody sees.
+bool each_on_its_own_node(const Job& job, const RankSet& place) {
+  return std::all_of(place.ranks.begin(), place.ranks.end(), [&](std::size_t r) {
+    const int node = job.node_of(r);
+    return node >= 0 && job.nodes()[static_cast<std::size_t>(node)].ranks.size() == 1;
+  });
+}
+
+// Do the heavy stages fill exactly some nodes, or one rank, and nothing else? The facts of the
 // finding then say so.
-bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages, Finding& finding) {
+bool physical_stages(const Job& job, const std::vector<std::int64_t>& stages, Finding& finding) {
   std::vector<std::size_t> ranks;
   std::string names;
   for (const std::int64_t stage : stages) {
@@ -101,82 +109,59 @@ bool one_physical_place(const Job& job, const std::vector<std::int64_t>& stages,
     names += (names.empty() ? "" : ", ") + std::to_string(stage);
   }
   if (ranks.empty() || ranks.size() == job.ranks()) return false;
-  std::string place;
-  if (ranks.size() == 1) {
-    place = "rank " + std::to_string(job.run().ranks[ranks.front()].rank);
-  } else {
-    const int node = job.node_of(ranks.front());
-    if (node < 0 || job.nodes().size() < 2) return false;
-    const Job::Node& host = job.nodes()[static_cast<std::size_t>(node)];
-    if (host.ranks.size() != ranks.size() ||
-        std::any_of(ranks.begin(), ranks.end(),
-                    [&](std::size_t r) { return job.node_of(r) != node; })) {
-      return false;
-    }
-    place = "node " + host.name;
-    finding.culprits.nodes.push_back(host.name);
+  const RankSet place = place_of(job, std::move(ranks));
+  if (place.nodes.empty() && place.ranks.size() > 1 && !each_on_its_own_node(job, place)) {
+    return false;
   }
+  finding.culprits.nodes = place.named.nodes;
+  const std::string physical = place_name(place.named);
   if (stages.size() == 1) {
-    finding.facts.push_back({FactKind::coincides, 0, 0, stages.front(), 0, place});
+    finding.facts.push_back({FactKind::coincides, 0, 0, stages.front(), 0, physical});
   } else {
     finding.facts.push_back(
-        {FactKind::coincides, 0, 0, -1, 0, "stages " + names + " and " + place});
+        {FactKind::coincides, 0, 0, -1, 0, "stages " + names + " and " + physical});
   }
   return true;
 }
 
-void describe_place(const LogicalPlace& place, Candidate& candidate) {
+// Work that stays at some ranks: they hold some experts, slices or shards, or their devices were
+// looked at and are sound.
+void describe_uneven(const Job& job, const UnevenPlace& uneven, Candidate& candidate) {
   Finding& finding = candidate.finding;
-  std::string name;
-  for (const int index : place.indices) {
-    const std::string one = std::string(to_string(place.axis)) + "=" + std::to_string(index);
-    finding.culprits.groups.push_back(one);
-    name += (name.empty() ? "" : ", ") + one;
+  const RankSet& place = uneven.place;
+  if (place.logical) {
+    const Axis axis = place.logical->axis;
+    for (const int index : place.logical->indices) {
+      finding.culprits.groups.push_back(std::string(to_string(axis)) + "=" + std::to_string(index));
+    }
+    finding.locality = Locality::group;
+    if (axis == Axis::ep) finding.cause = Cause::expert_load;
+    if (axis == Axis::cp || axis == Axis::tp) finding.cause = Cause::none;
+    return;
   }
-  finding.locality = Locality::group;
-  if (place.axis == Axis::ep) finding.cause = Cause::expert_load;
-  if (place.axis == Axis::cp || place.axis == Axis::tp) finding.cause = Cause::none;
-  if (place.physical.empty()) return;
-  candidate.alike = {Family::imbalance, Family::straggler};
-  finding.culprits.nodes = place.nodes;
-  finding.facts.push_back({FactKind::coincides, 0, 0, -1, 0, name + " and " + place.physical});
-}
-
-void describe_two_speeds(const Job& job, const TwoSpeeds& speeds, Candidate& candidate) {
-  Finding& finding = candidate.finding;
-  if (!speeds.devices_compared) {
-    candidate.alike = {Family::imbalance, Family::straggler};
-    finding.locality = Locality::rank;
-    // Balancing saves part of what fixing the devices would save: that counts as well.
-    candidate.materiality *=
-        1.0 - static_cast<double>(speeds.slow.size()) / static_cast<double>(job.ranks());
-  }
-  for (const std::size_t r : speeds.slow) finding.culprits.ranks.push_back(job.run().ranks[r].rank);
+  finding.culprits = place.named;
   finding.facts.push_back({FactKind::two_speeds,
-                           speeds.slow_s,
-                           speeds.fast_s,
-                           static_cast<std::int64_t>(speeds.slow.size()),
+                           uneven.on.culprits,
+                           uneven.on.peers,
+                           static_cast<std::int64_t>(place.ranks.size()),
                            static_cast<std::int64_t>(job.ranks()),
                            {}});
 }
 
-// Of the uneven work at known ranks, where it is not there in every step; else null.
-const Excess* passing_excess(const RuleContext& context) {
-  const Excess* excess = context.heavy_place  ? &context.heavy_place->excess
-                         : context.two_speeds ? &context.two_speeds->excess
-                                              : nullptr;
-  const bool passing = excess != nullptr && excess->course.persistence != Persistence::steady;
-  return passing ? excess : nullptr;
+// The uneven work at known ranks, where it is not there in every step; else null.
+const UnevenPlace* passing_place(const RuleContext& context) {
+  const bool passing = context.uneven && context.uneven->course.persistence != Persistence::steady;
+  return passing ? &*context.uneven : nullptr;
 }
 
-void date_uneven(const RuleContext& context, const Excess& excess, Candidate& candidate) {
+void date_uneven(const RuleContext& context, const Course& course, double excess_s,
+                 Candidate& candidate) {
   Finding& finding = candidate.finding;
-  const Course& course = excess.course;
   context.date(finding, course);
   candidate.on = course.on;
   if (course.persistence == Persistence::bursts) {
     finding.facts.push_back({FactKind::burst_excess,
-                             excess.on_s,
+                             excess_s,
                              course.period_steps.value_or(0.0),
                              static_cast<std::int64_t>(course.on_count),
                              static_cast<std::int64_t>(course.on.size()),
@@ -238,8 +223,8 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
                            static_cast<std::int64_t>(levels.size()),
                            {}});
   const bool alike = stretched_alike(job, stages.heavy, finding);
-  if (one_physical_place(job, finding.culprits.stages, finding) && alike) {
-    candidate.alike = {Family::imbalance, Family::straggler};
+  if (physical_stages(job, finding.culprits.stages, finding) && alike) {
+    candidate.alike = {Family::straggler, Family::imbalance};
   }
 }
 
@@ -351,6 +336,7 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
 
 void find_imbalance(RuleContext& context) {
   const Job& job = context.job();
+  if (context.model.attribution().host_bound) return;  // balancing would not shorten the step
   const Scenario& base = context.local_fixed;
   const std::vector<double> before = context.model.steps_under(base);
   const std::vector<double> levels = rank_means(context, base);
@@ -380,7 +366,7 @@ void find_imbalance(RuleContext& context) {
 
   if (job.stages() > 1 && balanced_stages >= balanced_inside) {
     describe_stages(context, heavy_stages(stage_level), stage_level, candidate);
-    if (since) date_uneven(context, {*since, 0.0}, candidate);
+    if (since) date_uneven(context, *since, 0.0, candidate);
     finding.facts.push_back({FactKind::within_stage, balanced_inside, balanced_stages, 0, 0, {}});
   } else {
     finding.locality = Locality::all;
@@ -391,7 +377,7 @@ void find_imbalance(RuleContext& context) {
       stage_row[r] = stage_level[static_cast<std::size_t>(job.stage_of(r))];
     }
     const double persistent = standing - context.model.form().slowest(stage_row);
-    const Excess* passing = passing_excess(context);
+    const UnevenPlace* passing = passing_place(context);
     bool moves = balanced_inside - persistent > persistent;
     // What few steps add to a rank's mean does not persist: balancing the means would not save it.
     Scenario moved = base;
@@ -409,15 +395,13 @@ void find_imbalance(RuleContext& context) {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
       if (passing != nullptr) {
-        date_uneven(context, *passing, candidate);
+        date_uneven(context, passing->course, passing->on.culprits - passing->on.peers, candidate);
       } else if (compute_variation(context, base) < kJitterVariation) {
         // Work can be moved once and for all; the jitter around it stays.
         fix_by(context, even_ranks(levels), false, candidate);
       }
-      if (context.heavy_place) {
-        describe_place(*context.heavy_place, candidate);
-      } else if (context.two_speeds) {
-        describe_two_speeds(job, *context.two_speeds, candidate);
+      if (context.uneven) {
+        describe_uneven(job, *context.uneven, candidate);
       } else {
         finding.facts.push_back(
             {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});

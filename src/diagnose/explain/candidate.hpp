@@ -1,5 +1,5 @@
 // Candidates: losses that the rules look for, each with what it costs in every step. A rule is one
-// function in one file (local_places.cpp, slow_link.cpp, whole_job.cpp, balance.cpp,
+// function in one file (slow_places.cpp, slow_link.cpp, whole_job.cpp, balance.cpp,
 // single_gpu.cpp); diagnose.cpp runs them in the order in which their fixes are applied.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "diagnose/evidence.hpp"
 #include "diagnose/explain/course.hpp"
 #include "diagnose/fit/model.hpp"
+#include "diagnose/places/place.hpp"
 #include "diagnose/setup.hpp"
 #include "mfu/diagnose.hpp"
 
@@ -29,34 +30,18 @@ struct Candidate {
   // Families that these data cannot distinguish, including this one's: a logical place that is
   // exactly one physical place, transfer of unidentified groups. Empty where there is no doubt.
   std::vector<Family> alike;
+  double most_confidence = 1.0;  // that a verdict of this can have
+  bool unseen_member = false;    // of the slow group: the others may have waited for it
   // Puts it right in a scenario, where that cannot be done by taking `loss` off the step: fixes of
   // the compute itself, which later fixes build upon. See fix_chain.hpp.
   std::function<void(Scenario&)> fix;
 };
 
-// What a place takes longer than its peers.
-struct Excess {
+// A place whose compute is longer because its work is: moving the work is the fix.
+struct UnevenPlace {
+  RankSet place;
   Course course;
-  double on_s = 0.0;  // seconds a step, in the steps in which it is there
-};
-
-// Ranks that are all holders of some indices along an axis (replicas of experts, slices of a
-// context) and nothing else: what is slow there is work, not hardware.
-struct LogicalPlace {
-  Axis axis = Axis::dp;
-  std::vector<int> indices = {};  // ascending
-  std::string physical = {};      // the nodes or ranks that it fills exactly: the two look the same
-  std::vector<std::string> nodes = {};  // of `physical`, where it is nodes
-  Excess excess = {};
-};
-
-// Ranks of two speeds, with too many slow ones to be called outliers.
-struct TwoSpeeds {
-  std::vector<std::size_t> slow;  // indices
-  double slow_s = 0.0;            // compute a step
-  double fast_s = 0.0;
-  bool devices_compared = false;  // and nothing is wrong with those of the slow ones
-  Excess excess = {};
+  Contrast on;  // its seconds and its peers', where it is there
 };
 
 // from - what, element by element.
@@ -71,10 +56,8 @@ struct RuleContext {
   // What the local rules have found so far, put right: single places no longer drag the rest.
   Scenario local_fixed;
   std::vector<Candidate> found;
-  std::optional<LogicalPlace> heavy_place;  // uneven work that stays in one logical place
-  std::optional<TwoSpeeds> two_speeds;      // uneven work or uneven devices: not known which
-  std::vector<bool> uneven;                 // [rank] of those two; empty: neither
-  double spread_sigma = 0.0;                // log spread of a microbatch, where one was replayed
+  std::optional<UnevenPlace> uneven;
+  double spread_sigma = 0.0;  // log spread of a microbatch, where one was replayed
 
   [[nodiscard]] const Job& job() const noexcept { return model.job(); }
   [[nodiscard]] double mean_step() const noexcept { return job().mean_step(); }
@@ -82,10 +65,12 @@ struct RuleContext {
   [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
   // When a finding acts: persistence, period, and the id of the step of its onset.
   void date(Finding& finding, const Course& course) const;
-  // A finding that is one event, `seconds` longer than usual in a step (index), where `rank`
-  // (index) made it: that rank's. Without a rank it stays the job's.
+  // A finding that is one event, `seconds` longer than usual in a step (index). Where `ranks`
+  // (indices) made it, it is theirs, and `row` (one value a rank) has what they did: seconds of
+  // compute, or of their own stalls. Without ranks it stays the job's.
   void tell_once(Finding& finding, std::size_t step, double seconds,
-                 std::optional<std::size_t> rank) const;
+                 std::span<const std::size_t> ranks, FactKind what = FactKind::stall_excess,
+                 std::span<const double> row = {}) const;
 };
 
 // Books own stalls that were found inside recorded idle time (see StallMeaning::shared): adds them
@@ -96,8 +81,8 @@ void book_own_stall(RuleContext& context, const RowEdit& stall);
 void price_alone(RuleContext& context);
 
 // Rules. Each appends to context.found.
-void find_local_compute(RuleContext& context);
-void find_local_stall(RuleContext& context);
+void find_slow_compute(RuleContext& context);
+void find_slow_stall(RuleContext& context);
 void find_slow_link(RuleContext& context);
 void find_microbatch_spread(RuleContext& context);
 void find_common_stall(RuleContext& context);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnose/thresholds.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -162,6 +163,24 @@ BurstSplit split_modes(std::span<const double> series) {
   return result;
 }
 
+namespace {
+
+// Is the effect nearly gone in many steps, although it carries the median?
+bool leaves_out_steps(std::span<const double> effect, const Course& course) {
+  Sum on;
+  Sum off;
+  for (std::size_t i = 0; i < effect.size(); ++i) (course.on[i] ? on : off).add(effect[i]);
+  const std::size_t quiet = effect.size() - course.on_count;
+  if (course.on_count == 0 ||
+      static_cast<double>(quiet) < limits::kLeastQuietSteps * static_cast<double>(effect.size())) {
+    return false;
+  }
+  return off.value() / static_cast<double>(quiet) <
+         limits::kMostInQuiet * on.value() / static_cast<double>(course.on_count);
+}
+
+}  // namespace
+
 Course course_of(std::span<const double> effect, std::span<const std::int64_t> ids) {
   Course result;
   const std::size_t n = effect.size();
@@ -201,7 +220,7 @@ Course course_of(std::span<const double> effect, std::span<const std::int64_t> i
     result.after = last;
     return result;
   }
-  if (level_carries) return result;
+  if (level_carries && !leaves_out_steps(effect, result)) return result;
   result.persistence = Persistence::bursts;
   result.period_steps = period_of(result.on, ids);
   return result;

@@ -1,6 +1,7 @@
 #include "diagnose/explain/moving_work.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -141,8 +142,8 @@ bool take_once(RuleContext& context, const Scenario& scenario, Candidate& candid
   const auto row = context.model.compute_row(scenario, step);
   const auto slowest =
       static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
-  candidate.finding.persistence = Persistence::bursts;
-  context.tell_once(candidate.finding, step, *largest, slowest);
+  context.tell_once(candidate.finding, step, *largest, std::array{slowest},
+                    FactKind::compute_excess, row);
   candidate.on.assign(loss.size(), false);
   candidate.on[step] = true;
   return true;
@@ -155,9 +156,13 @@ void describe_moving(RuleContext& context, const Scenario& scenario, Candidate& 
   describe_jitter(context, scenario, lengths, candidate);
   if (!lengths.known) return;
   finding.facts.push_back({FactKind::fwd_bwd, lengths.correlation, lengths.variation, 0, 0, {}});
-  if (finding.cause != Cause::jitter && lengths.correlation >= kLengthsCorrelation &&
-      lengths.variation >= kLengthsVariation) {
+  if (finding.cause == Cause::jitter) return;
+  if (lengths.correlation >= kLengthsCorrelation && lengths.variation >= kLengthsVariation) {
     finding.cause = Cause::data_lengths;
+  } else if (lengths.correlation < kUnrelated) {
+    // Longer sequences stretch forward and backward alike: this is no work that moves, but far more
+    // than what GPUs stray by themselves.
+    finding.cause = Cause::jitter;
   }
 }
 

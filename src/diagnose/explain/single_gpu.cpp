@@ -5,7 +5,6 @@
 
 #include "diagnose/devices/health.hpp"
 #include "diagnose/evidence.hpp"
-#include "diagnose/explain/suspects.hpp"
 #include "diagnose/setup.hpp"
 #include "statistics/robust.hpp"
 #include "timings/device_health.hpp"
@@ -57,14 +56,14 @@ std::vector<double> levels_of_all_stages(RuleContext& context) {
 // Of the ranks that are not slow by themselves: where many are, from some step on, the median of
 // all would rise with them.
 std::vector<double> even_levels(RuleContext& context) {
-  if (context.uneven.empty()) return levels_of_all_stages(context);
+  if (!context.uneven) return levels_of_all_stages(context);
   std::vector<double> levels;
   std::vector<double> even;
   for (std::size_t s = 0; s < context.job().steps(); ++s) {
     const auto row = context.model.compute_row(context.local_fixed, s);
     even.clear();
     for (std::size_t r = 0; r < row.size(); ++r) {
-      if (!context.uneven[r]) even.push_back(row[r]);
+      if (!context.uneven->place.holds[r]) even.push_back(row[r]);
     }
     levels.push_back(even.empty() ? median(row) : median_inplace(even));
   }

@@ -71,6 +71,16 @@ std::optional<SlowGroup> slowest_group(const TransferKind& kind, std::size_t ste
   return worst;
 }
 
+// Ranks that a group of this kind has.
+std::size_t members_of(const Job& job, const std::string& kind) {
+  for (const Axis axis : kAxes) {
+    if (kind == to_string(axis)) {
+      return static_cast<std::size_t>(job.run().parallelism[axis].value_or(1));
+    }
+  }
+  return static_cast<std::size_t>(expected_ranks(job.run()));
+}
+
 }  // namespace
 
 void find_slow_link(RuleContext& context) {
@@ -113,6 +123,7 @@ void find_slow_link(RuleContext& context) {
   finding.cause = Cause::link;
   context.date(finding, course);
   const Group& group = worst->kind->groups[worst->group];
+  candidate.unseen_member = group.ranks.size() < members_of(job, worst->kind->kind);
   finding.culprits.groups.push_back(group.name);
   const auto on = static_cast<double>(std::max<std::size_t>(1, course.on_count));
   finding.facts.push_back({FactKind::link_excess, on_value.value() / on, on_usual.value() / on,

@@ -44,6 +44,17 @@ std::vector<std::size_t> who_stops(RuleContext& context, const std::vector<bool>
   return ranks;
 }
 
+// All that stopped in one step: those that took part for half as long as the longest.
+std::vector<std::size_t> all_that_stop(RuleContext& context, std::size_t step) {
+  std::vector<std::size_t> ranks;
+  const auto row = context.model.own_stall_row(context.local_fixed, step);
+  const double half = 0.5 * *std::max_element(row.begin(), row.end());
+  for (std::size_t r = 0; r < row.size(); ++r) {
+    if (row[r] > half) ranks.push_back(r);
+  }
+  return ranks;
+}
+
 void add_burst_fact(Finding& finding, const BurstSplit& split, std::size_t steps) {
   const double on = static_cast<double>(std::max<std::size_t>(1, split.on_count));
   finding.facts.push_back({FactKind::burst_excess,
@@ -125,6 +136,16 @@ std::vector<double> saved_without(RuleContext& context, std::span<const double> 
                     context.model.steps_under(without));
 }
 
+// The step stays while the slowest rank's compute moves from a to b.
+Fact host_bound_fact(const Job& job) {
+  std::vector<double> work;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row = job.compute(s);
+    work.push_back(*std::max_element(row.begin(), row.end()));
+  }
+  return {FactKind::host_bound, quantile(work, 0.1), quantile(work, 0.9), 0, 0, {}};
+}
+
 BurstSplit no_bursts(std::size_t steps) {
   return {std::vector<bool>(steps, false), 0, 0.0, std::vector<double>(steps, 0.0)};
 }
@@ -158,6 +179,7 @@ Groups groups_of(const RuleContext& context) {
 // network's doing. Where all ranks are in one ring one bad place in it slows everybody alike.
 void describe_transfer_bursts(const RuleContext& context, Groups groups, Candidate& candidate) {
   Finding& finding = candidate.finding;
+  candidate.unseen_member = true;  // where a rank is missing, it is of one of the groups
   if (groups == Groups::one_ring) {
     finding.family = Family::straggler;
     finding.locality = Locality::link;
@@ -223,8 +245,10 @@ void find_common_stall(RuleContext& context) {
         // Where one rank stopped it is that rank's; what all did at once stays the job's.
         const auto step =
             static_cast<std::size_t>(std::find(on.begin(), on.end(), true) - on.begin());
-        context.tell_once(finding, step, split.excess[step],
-                          ranks.empty() ? std::nullopt : std::optional(ranks.front()));
+        const std::vector<std::size_t> whose =
+            scattered ? all_that_stop(context, step) : std::vector<std::size_t>{};
+        context.tell_once(finding, step, split.excess[step], whose, FactKind::stall_excess,
+                          context.model.own_stall_row(context.local_fixed, step));
       } else {
         add_burst_fact(finding, split, job.steps());
       }
@@ -239,6 +263,10 @@ void find_common_stall(RuleContext& context) {
     } else {
       take_course(finding, course_of(loss, context.step_ids), context);
       finding.cause = Cause::input;
+      if (context.model.attribution().host_bound) {
+        finding.cause = Cause::none;
+        finding.facts.push_back(host_bound_fact(job));
+      }
       if (context.model.attribution().first_stage_stalls) {
         finding.locality = Locality::stage;
         finding.culprits.stages = {0};
@@ -297,6 +325,7 @@ void find_exposed_transfer(RuleContext& context) {
   Finding& finding = candidate.finding;
   finding.family = Family::communication;
   finding.locality = Locality::all;
+  candidate.unseen_member = true;
   finding.facts.push_back({FactKind::exposed_transfer, mean(transfer), share, 0, 0, {}});
   const double floor_level = quantile(level, 0.1);
   std::vector<double> above = level;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "diagnose/fit/waits.hpp"
+#include "diagnose/thresholds.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -14,34 +16,13 @@ double least(std::span<const double> values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-double lower_quartile(std::vector<double> values) { return lower_quartile_inplace(values); }
-
-// Does `bucket` absorb the waiting? Within a step a rank that computes less waits more, second for
-// second: the bucket that holds the waiting falls with compute at a slope near -1, and correlates.
-struct Absorption {
-  double slope = 0.0;
-  double correlation = 0.0;
-  [[nodiscard]] bool strong() const { return slope < -0.7 && correlation < -0.7; }
-};
-
-Absorption absorption(const Job& job, bool stall) {
-  Sum cc;
-  Sum bb;
-  Sum cb;
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto c = job.compute(s);
-    const auto b = stall ? job.stall(s) : job.comm(s);
-    const double mean_c = mean(c);
-    const double mean_b = mean(b);
-    for (std::size_t r = 0; r < job.ranks(); ++r) {
-      cc.add((c[r] - mean_c) * (c[r] - mean_c));
-      bb.add((b[r] - mean_b) * (b[r] - mean_b));
-      cb.add((c[r] - mean_c) * (b[r] - mean_b));
-    }
-  }
-  if (cc.value() <= 0.0 || bb.value() <= 0.0) return {};
-  return {cb.value() / cc.value(), cb.value() / (std::sqrt(cc.value()) * std::sqrt(bb.value()))};
+// From the tenth to the ninetieth of a hundred.
+double robust_range(std::vector<double> values) {
+  const double high = quantile_inplace(values, 0.9);
+  return high - quantile_inplace(values, 0.1);
 }
+
+double lower_quartile(std::vector<double> values) { return lower_quartile_inplace(values); }
 
 // The seconds that stand for each group in each step: the least of its ranks', which did not wait,
 // or, where the column holds no waits, the median rank's.
@@ -287,26 +268,47 @@ void bound_stalls(const Job& job, PipelineForm& form, bool bubbles, Attribution&
       sum(result.common_stall) > 2.0 * everywhere.value() + 0.02 * sum(job.step_seconds());
 }
 
-// One stage: the stall is the rank's own where the waits sit elsewhere. The samples have the last
-// word.
-void read_stalls(const Job& job, Attribution& result) {
-  const WaitsIn declared = job.run().waits_in;
-  const bool in_stall = absorption(job, true).strong();
-  const bool in_comm = absorption(job, false).strong();
-  bool shared = declared == WaitsIn::stall;
-  if (shared && in_comm && !in_stall) {
-    shared = false;
-    result.waits_elsewhere = true;
-  } else if (!shared && in_stall && declared == WaitsIn::comm) {
-    shared = true;
-    result.waits_elsewhere = true;
-  }
-  if (!shared) return;
+// One stage: the stall is the rank's own where the waits sit elsewhere.
+void read_stalls(const Job& job, WaitsIn waits, Attribution& result) {
+  if (waits != WaitsIn::stall) return;
   result.stall = StallMeaning::shared;
   for (std::size_t s = 0; s < job.steps(); ++s) {
     result.common_stall[s] = least(job.stall(s));
     result.own_limit[s] = 0.0;
   }
+}
+
+// The step stays where it is while the slowest rank's work moves: the job waits for something that
+// all ranks share (the host that launches, the input), and what complements the work is idle time.
+void find_host_bound(const Job& job, Attribution& result) {
+  std::vector<double> work;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto compute = job.compute(s);
+    work.push_back(*std::max_element(compute.begin(), compute.end()));
+  }
+  // Steps that the slowest rank does lengthen, or that are long for another reason, are not asked.
+  const std::vector<double>& step = job.step_seconds();
+  const double usual = median(step);
+  std::vector<double> asked;
+  for (std::size_t s = 0; s < step.size(); ++s) {
+    if (std::fabs(step[s] - usual) < limits::kStepStays * usual) asked.push_back(work[s]);
+  }
+  if (static_cast<double>(asked.size()) < limits::kStaysInMost * static_cast<double>(step.size()) ||
+      robust_range(asked) < limits::kWorkMoves * usual) {
+    return;
+  }
+  std::vector<double> idle;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    idle.push_back(std::max(0.0, step[s] - work[s] - result.transfer[s]));
+  }
+  // An unrecorded peer of a slow rank makes the step too.
+  const auto seen = static_cast<std::int64_t>(job.ranks());
+  const bool all_seen = seen >= job.run().hardware.count.value_or(seen);
+  if (!all_seen || mean(idle) < limits::kLeastIdle * usual) return;
+  result.host_bound = true;
+  result.stall = StallMeaning::shared;
+  result.own_limit.assign(job.steps(), 0.0);
+  result.common_stall = std::move(idle);
 }
 
 }  // namespace
@@ -321,6 +323,12 @@ Attribution attribute(const Job& job, PipelineForm& form) {
   const bool pipelined = job.stages() > 1;
   const bool groups = !job.run().comm_by_group.empty();
   const bool bubbles = pipelined && holds_bubbles(job, form, true);
+  if (!pipelined && declared != WaitsIn::separate) {
+    const FoundWaits found = find_waits(job);
+    result.waits_elsewhere = found.where != declared;
+    result.waits_doubt = found.doubt;
+    declared = found.where;
+  }
   if (pipelined && !bubbles && declared == WaitsIn::stall && holds_bubbles(job, form, false)) {
     declared = WaitsIn::comm;
     result.waits_elsewhere = true;
@@ -339,7 +347,7 @@ Attribution attribute(const Job& job, PipelineForm& form) {
     split_by_pipeline_model(job, form, bubbles, result);
   } else {
     result.method = SplitMethod::step_minimum;
-    if (declared == WaitsIn::stall && !absorption(job, false).strong()) {
+    if (declared == WaitsIn::stall) {
       split_transfer_alone(job, result);
     } else {
       result.waits_in_transfer = true;
@@ -354,8 +362,9 @@ Attribution attribute(const Job& job, PipelineForm& form) {
     bound_stalls(job, form, bubbles, result);
     result.waits_in_stall = bubbles || declared == WaitsIn::stall;
   } else {
-    read_stalls(job, result);
+    read_stalls(job, declared, result);
     result.waits_in_stall = result.stall == StallMeaning::shared;
+    find_host_bound(job, result);
   }
   return result;
 }

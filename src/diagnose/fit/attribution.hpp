@@ -45,6 +45,8 @@ struct Attribution {
   std::vector<double> own_limit;     // [step] most that one rank's own stall can be worth
   bool bubbles_in_stall = false;     // several stages: the pipeline's idle time is in `stall`
   bool waits_in_stall = false;       // waiting and stopped ranks look the same
+  double waits_doubt = 0.0;          // 0 to 1: that the waits are not where they were taken to be
+  bool host_bound = false;           // the step does not follow the slowest rank's work
   bool first_stage_stalls = false;   // the common stall is that of the first stage alone
 };
 

@@ -73,6 +73,7 @@ void mark_what_is_gone(RuleContext& context) {
     if (finding.persistence == Persistence::drift || finding.period_steps) continue;
     if (const auto end = end_of_stretch(candidate.loss)) {
       finding.gone_since_step = context.step_ids[*end];
+      finding.persistence = Persistence::ended;
     }
   }
 }

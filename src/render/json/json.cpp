@@ -171,7 +171,8 @@ Json verdict_of(const DiagnoseSection& section) {
       {"onset_step", number(verdict.onset_step)},
       {"period_steps", number(verdict.period_steps)},
       {"cause", text(to_string(verdict.cause))},
-      {"confidence", number(verdict.confidence)},
+      {"confidence",
+       verdict.family == Family::inconclusive ? Json(nullptr) : number(verdict.confidence)},
   };
   if (verdict.recoverable) {
     const Recoverable& left = *verdict.recoverable;

@@ -25,6 +25,11 @@ void add_placement(const Conditions& conditions, std::string otherwise, Advice& 
   }
 }
 
+bool passes(Persistence persistence) {
+  return persistence == Persistence::bursts || persistence == Persistence::once ||
+         persistence == Persistence::ended;
+}
+
 // One place is idle while the others wait for it: the GPU is not what is slow.
 Advice stands_still(Cause cause, Persistence persistence, const std::string& who,
                     const Conditions& conditions) {
@@ -33,14 +38,14 @@ Advice stands_still(Cause cause, Persistence persistence, const std::string& who
   advice.refuted_by =
       "the same rank also stops on another host: then it is its input or its own code (stall)";
   if (cause == Cause::gc) {
-    advice.actions = {"collect garbage on all ranks in the same step, or less often"};
+    advice.actions = {"collect garbage everywhere in the same step, or less often"};
     advice.owner = "framework";
     return advice;
   }
   std::string loader = fmt::format("time the loader's next() on {}: its shard, its storage", who);
   if (conditions.loader_workers.empty()) loader += ", its workers";
   std::string host = fmt::format("look at the host of {}: CPU load, memory, disk, other jobs", who);
-  if (persistence == Persistence::bursts) {
+  if (passes(persistence)) {
     advice.actions = {conditions.async_checkpoint
                           ? "compare its stops with the checkpoint steps: what does it write, and "
                             "wait for, that the others do not"
@@ -48,8 +53,8 @@ Advice stands_still(Cause cause, Persistence persistence, const std::string& who
                             "write for all ranks? Write asynchronously and sharded"};
     if (!conditions.manual_gc) {
       advice.actions.emplace_back(
-          "check for garbage collection at those steps: on all ranks in the same step it costs "
-          "only once");
+          "check for garbage collection at those steps: where everybody collects in the same step "
+          "it costs only once");
     }
     advice.actions.push_back(std::move(host));
     advice.actions.push_back(std::move(loader));
@@ -107,7 +112,7 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
       advice.actions = {fmt::format("read the kernel log of {} around the Xid; reset it", who)};
       break;
     case Cause::gc:
-      advice.actions = {"collect garbage on all ranks in the same step, or less often"};
+      advice.actions = {"collect garbage everywhere in the same step, or less often"};
       break;
     default:
       if (!conditions.unmeasured.empty()) {
@@ -115,7 +120,7 @@ Advice straggler(Cause cause, Locality locality, Persistence persistence, const 
       }
       break;
   }
-  if (persistence == Persistence::bursts) {
+  if (passes(persistence)) {
     advice.actions.emplace_back(
         "find what else runs there at that time: daemons, checks, other jobs");
   }
@@ -178,10 +183,12 @@ Advice imbalance(Cause cause, Locality locality, Persistence persistence, const 
       break;
   }
   if (persistence == Persistence::moving) {
-    advice.owner = "data";
-    advice.actions = {"balance the work across the ranks in every step: sequence lengths first"};
+    // Nothing shows that it is the batch: no owner is named for it.
+    advice.owner = "data or infrastructure";
+    advice.actions = {"balance the work across the ranks in every step, if it is the batch"};
     if (!conditions.forward_backward) {
-      advice.actions.emplace_back(
+      advice.actions.insert(
+          advice.actions.begin(),
           "record forward and backward separately: they show whether it is the data");
     }
   } else if (locality == Locality::stage) {
@@ -240,7 +247,7 @@ Advice stall(Cause cause, Persistence persistence, const Conditions& conditions)
   }
   advice.owner = "data or framework";
   advice.actions = {"time the loader's next(), the checkpoint and the host code around the step"};
-  if (persistence == Persistence::bursts) {
+  if (passes(persistence)) {
     advice.actions.emplace_back("compare the slow steps with the checkpoint and logging interval");
   } else {
     advice.actions.emplace_back("more loader workers or pre-tokenised shards, if it is the input");
@@ -337,7 +344,7 @@ Advice advice_for(Family family, Cause cause, Locality locality, Persistence per
                 "performance",
                 "the clocks are steady: then the work per step grows"};
       }
-      if (persistence == Persistence::onset || persistence == Persistence::bursts) {
+      if (persistence == Persistence::onset || passes(persistence)) {
         return {{"ask what changed then: sequence length, batch, an evaluation, the code",
                  "compare SM clock, temperature and power of those steps with the others",
                  "profile one step of each kind on one rank"},
@@ -377,7 +384,13 @@ std::vector<std::string> deciding_measurements(const std::vector<Fact>& facts) {
       case FactKind::slow_everywhere:
         add("record comm_by_group, so that the groups can be compared");
         break;
-      case FactKind::two_speeds:
+      case FactKind::missing_ranks:
+        add(fmt::format("record {} too", fact.name));
+        break;
+      case FactKind::unmeasured:
+        add("record what is missing: a profiler trace of a few steps shows it");
+        break;
+      case FactKind::many_slow:
         add("give the devices' telemetry (--telemetry): a low clock means the device, an equal "
             "clock the work");
         break;

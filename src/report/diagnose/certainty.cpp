@@ -27,7 +27,7 @@ std::string split_phrase(SplitMethod split, WaitsIn waits_in) {
     case SplitMethod::groups:
       return fmt::format("waiting = {} above the minimum of the rank's group in that step", where);
     case SplitMethod::step_minimum:
-      return fmt::format("waiting = {} above the minimum of all ranks in that step", where);
+      return fmt::format("waiting = {} above the least of any rank in that step", where);
     case SplitMethod::pipeline_model:
       return "transfer = step minus the pipeline's compute minus the common stall";
   }

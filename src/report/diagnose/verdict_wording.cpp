@@ -111,6 +111,12 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
       for (std::size_t i = 0; i < verdict.families.size(); ++i) {
         text += (i == 0 ? ": " : " or ") + family_name(verdict.families[i]);
       }
+      const Subject subject =
+          subject_of(verdict.locality, verdict.culprits, diagnosis.detail->setup.stages);
+      if (!subject.name.empty()) text += ", " + subject.name;
+      const std::string when =
+          persistence_phrase(verdict.persistence, verdict.onset_step, verdict.period_steps);
+      if (!when.empty()) text += ", " + when;
       return text;
     }
     case Family::mixed: {

@@ -58,6 +58,12 @@ struct Layout {
     return pp > 1 && !pipeline_inside && dp * lanes() == gpus_per_node;
   }
 
+  // A stage that fills some nodes, and nothing else does: work and hardware look the same there.
+  [[nodiscard]] bool stage_is_nodes() const noexcept {
+    const int together = pipeline_inside ? lanes() : dp * lanes();
+    return pp > 1 && !lanes_outside && together % gpus_per_node == 0;
+  }
+
   // All replicas of one expert fill exactly one node.
   [[nodiscard]] bool expert_is_node() const noexcept {
     return ep > 1 && lanes_outside && units() == gpus_per_node;

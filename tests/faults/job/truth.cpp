@@ -155,6 +155,8 @@ void describe_compute(const JobSpec& spec, const Fault& fault, Truth& truth) {
       abstain(truth, "the node is a stage");
     } else if (layout.expert_is_node()) {
       abstain(truth, "the node is an expert");
+    } else if (2 >= layout.nodes()) {
+      abstain(truth, "half of the nodes are slow: nobody knows which is the usual speed");
     } else if (layout.pp > 1 && !layout.pipeline_inside &&
                layout.dp * layout.lanes() <= layout.gpus_per_node) {
       undecided(truth, {Family::imbalance, Family::inconclusive}, "a node is whole stages");
@@ -185,8 +187,8 @@ void describe_imbalance(const JobSpec& spec, const Fault& fault, Truth& truth) {
       truth.locality = Locality::stage;
       truth.culprits.stages = {fault.place};
       truth.cause = Cause::stage_partition;
-      if (layout.stage_is_node()) {
-        abstain(truth, "the stage is a node");
+      if (layout.stage_is_nodes()) {
+        abstain(truth, "the stage is whole nodes");
       } else if (layout.dp == 1) {
         undecided(truth, {Family::straggler, Family::inconclusive},
                   "one replica: a stage is a rank");
@@ -210,6 +212,15 @@ void describe_imbalance(const JobSpec& spec, const Fault& fault, Truth& truth) {
       truth.persistence = Persistence::moving;
       break;
   }
+}
+
+// All ranks of a group, or all that there are, are idle at the same time, and the recording does not
+// keep waiting apart: an unrecorded rank that is slow would look the same.
+bool waits_together(const JobSpec& spec, const Truth& truth) {
+  if (spec.recording.waits_in == WaitsIn::separate) return false;
+  return truth.family == Family::communication || truth.locality == Locality::link ||
+         truth.locality == Locality::group ||
+         (truth.family == Family::stall && !stalls_are_own(spec));
 }
 
 }  // namespace
@@ -290,7 +301,11 @@ Truth describe_truth(const JobSpec& spec) {
       spec.recording.one_per_lockstep_group ? spec.layout.units() : spec.layout.ranks();
   if (recorded == 1) {
     abstain(truth, "one rank");
-  } else if (static_cast<double>(recorded) < 0.9 * static_cast<double>(eligible)) {
+  } else if (recorded < static_cast<std::size_t>(eligible) && waits_together(spec, truth)) {
+    undecided(truth, {Family::inconclusive},
+              "the recorded ranks wait together, maybe for one that is not recorded");
+  }
+  if (recorded > 1 && static_cast<double>(recorded) < 0.9 * static_cast<double>(eligible)) {
     abstain(truth, "too few ranks");
   } else if (spec.steps - spec.noise.warmup_steps < 8) {
     abstain(truth, "too few steps");
@@ -316,7 +331,12 @@ void judge_size(const JobSpec& spec, Truth& truth) {
     return;
   }
   std::vector<Family> accepted{Family::healthy};
-  if (spec.chip.empty() || unseen_link) accepted.push_back(Family::inconclusive);
+  // Balancing such a stage saves little, but were it the hardware, mending it would save more.
+  const bool as_hardware =
+      !spec.faults.empty() && ((spec.faults.front().kind == FaultKind::heavy_stage &&
+                                spec.layout.stage_is_nodes()) ||
+                               spec.faults.front().kind == FaultKind::data_shards);
+  if (spec.chip.empty() || unseen_link || as_hardware) accepted.push_back(Family::inconclusive);
   truth.accepted = std::move(accepted);
   truth.family = Family::healthy;
   truth.locality = Locality::none;

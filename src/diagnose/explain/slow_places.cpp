@@ -1,0 +1,398 @@
+// Rules: places that compute, or stall by themselves, longer than their peers.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "diagnose/devices/health.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/explain/candidate.hpp"
+#include "diagnose/explain/readings.hpp"
+#include "diagnose/places/place.hpp"
+#include "diagnose/thresholds.hpp"
+#include "statistics/robust.hpp"
+
+namespace mfu::diagnosis {
+
+namespace {
+
+constexpr int kMostRounds = 4;  // a second place can hide behind the first
+
+// Slower hardware stretches forward and backward alike; other work need not.
+void add_forward_backward(const Job& job, const RankSet& place, Finding& finding) {
+  if (job.run().forward.empty() || job.run().backward.empty()) return;
+  Sum forward;
+  Sum backward;
+  std::size_t count = 0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto f = contrast(job, place, job.raw(job.run().forward, s));
+    const auto b = contrast(job, place, job.raw(job.run().backward, s));
+    if (!(f.peers > 0.0) || !(b.peers > 0.0) || std::isnan(f.culprits + b.culprits)) continue;
+    forward.add(f.culprits / f.peers);
+    backward.add(b.culprits / b.peers);
+    ++count;
+  }
+  if (count == 0) return;
+  finding.facts.push_back({FactKind::fwd_bwd_ratio,
+                           forward.value() / static_cast<double>(count),
+                           backward.value() / static_cast<double>(count),
+                           0,
+                           0,
+                           {}});
+}
+
+// Applies a fix on top of the earlier fixes; returns what it saves in each step.
+std::vector<double> saved_by(RuleContext& context, const std::function<void(Scenario&)>& fix) {
+  const std::vector<double> before = context.model.steps_under(context.local_fixed);
+  fix(context.local_fixed);
+  return difference(before, context.model.steps_under(context.local_fixed));
+}
+
+// A place with its and its peers' seconds in each step.
+struct SlowPlace {
+  RankSet place;
+  std::vector<Contrast> levels;
+  Course course;  // of the difference
+  Contrast on;    // means over the steps in which it is there
+
+  [[nodiscard]] double excess() const { return on.culprits - on.peers; }
+};
+
+SlowPlace watched(const RuleContext& context, RankSet place, const RowOf& row_of) {
+  SlowPlace result;
+  result.place = std::move(place);
+  std::vector<double> excess;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    result.levels.push_back(contrast(context.job(), result.place, row_of(s)));
+    excess.push_back(result.levels.back().culprits - result.levels.back().peers);
+  }
+  result.course = course_of(excess, context.step_ids);
+  Sum own;
+  Sum peers;
+  for (std::size_t s = 0; s < excess.size(); ++s) {
+    if (!result.course.on[s]) continue;
+    own.add(result.levels[s].culprits);
+    peers.add(result.levels[s].peers);
+  }
+  const auto on = static_cast<double>(std::max<std::size_t>(1, result.course.on_count));
+  result.on = {own.value() / on, peers.value() / on};
+  return result;
+}
+
+// Did both come at the same time, so that one cause can be behind them?
+bool together(const Course& a, const Course& b) {
+  const auto lasts = [](const Course& course) {
+    return course.persistence == Persistence::steady || course.persistence == Persistence::drift;
+  };
+  if (lasts(a) && lasts(b)) return true;
+  if (lasts(a) != lasts(b) || a.persistence != b.persistence) return false;
+  if (a.onset && b.onset) {
+    const auto [low, high] = std::minmax(*a.onset, *b.onset);
+    return high - low <= limits::kSameOnset;
+  }
+  std::size_t both = 0;
+  for (std::size_t s = 0; s < a.on.size(); ++s) both += a.on[s] && b.on[s];
+  return static_cast<double>(both) >=
+         limits::kSameBursts * static_cast<double>(std::min(a.on_count, b.on_count));
+}
+
+// The members of a place that came at different times are places of their own.
+std::vector<RankSet> by_course(const RuleContext& context, const RankSet& place,
+                               const RowOf& row_of) {
+  const Job& job = context.job();
+  const std::size_t units = place.units();
+  if (units < 2 || units > limits::kMostWatched) return {place};
+  const auto members = [&](std::size_t u) -> std::vector<std::size_t> {
+    if (place.nodes.empty()) return {place.ranks[u]};
+    return job.nodes()[place.nodes[u]].ranks;
+  };
+  // Held against the ranks that are not slow, not against each other.
+  std::vector<std::vector<double>> excess(units, std::vector<double>(job.steps(), 0.0));
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto row = row_of(s);
+    std::vector<double> fast(row.begin(), row.end());
+    to_peers_median(job, place.holds)(s, fast);
+    for (std::size_t u = 0; u < units; ++u) {
+      for (const std::size_t r : members(u)) excess[u][s] += row[r] - fast[r];
+    }
+  }
+  std::vector<Course> courses;
+  std::vector<std::vector<std::size_t>> parts;
+  for (std::size_t u = 0; u < units; ++u) {
+    const Course course = course_of(excess[u], context.step_ids);
+    std::size_t same = 0;
+    while (same < courses.size() && !together(courses[same], course)) ++same;
+    if (same == courses.size()) {
+      courses.push_back(course);
+      parts.emplace_back();
+    }
+    for (const std::size_t r : members(u)) parts[same].push_back(r);
+  }
+  std::vector<RankSet> result;
+  for (auto& ranks : parts) result.push_back(place_of(job, std::move(ranks)));
+  return result;
+}
+
+// The slow places of some row of seconds, found one after the other with those before put right.
+// Those that are alike (same kind of place, same course, similar size) are one.
+std::vector<SlowPlace> slow_places(RuleContext& context, const std::function<RowOf()>& rows,
+                                   const std::function<void(const RankSet&)>& mend, bool by_stage) {
+  const Job& job = context.job();
+  const double least = limits::kLeastExcess * context.mean_step();
+  std::vector<SlowPlace> found;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const RowOf row_of = rows();
+    const auto place = slow_place(job, excess_over_fast(job, row_of, by_stage), least);
+    if (!place) break;
+    std::vector<SlowPlace> now;
+    for (RankSet& part : by_course(context, *place, row_of)) {
+      now.push_back(watched(context, std::move(part), row_of));
+    }
+    for (SlowPlace& one : now) {
+      mend(one.place);
+      const auto like = std::find_if(found.begin(), found.end(), [&](const SlowPlace& other) {
+        const auto [small, large] = std::minmax(one.excess(), other.excess());
+        return other.place.locality == one.place.locality && together(other.course, one.course) &&
+               small >= limits::kAlikeExcess * large;
+      });
+      if (like == found.end()) {
+        found.push_back(std::move(one));
+        continue;
+      }
+      std::vector<std::size_t> ranks = like->place.ranks;
+      ranks.insert(ranks.end(), one.place.ranks.begin(), one.place.ranks.end());
+      std::sort(ranks.begin(), ranks.end());
+      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+      like->place = place_of(job, std::move(ranks));
+    }
+  }
+  return found;
+}
+
+// What is coincident with a place, as far as its name does not say it.
+void name_coincidence(const Job& job, const RankSet& place, Finding& finding) {
+  if (!place.logical && place.nodes.empty()) return;
+  std::string logical;
+  if (place.logical) {
+    logical = index_names(*place.logical);
+    for (const int index : place.logical->indices) {
+      finding.culprits.groups.push_back(std::string(to_string(place.logical->axis)) + "=" +
+                                        std::to_string(index));
+    }
+  } else if (job.stages() > 1) {
+    for (int p = 0; p < job.stages(); ++p) {
+      const auto& here = job.stage_ranks()[static_cast<std::size_t>(p)];
+      if (here.empty() || !place.holds[here.front()]) continue;
+      finding.culprits.stages.push_back(p);
+      logical += (logical.empty() ? "stage " : ", ") + std::to_string(p);
+    }
+  }
+  if (logical.empty()) return;
+  finding.facts.push_back(
+      {FactKind::coincides, 0, 0, -1, 0, logical + " and " + place_name(place.named)});
+}
+
+void describe_course(const RuleContext& context, const SlowPlace& slow, Candidate& candidate) {
+  Finding& finding = candidate.finding;
+  const Course& course = slow.course;
+  context.date(finding, course);
+  candidate.on = course.on;
+  if (course.persistence == Persistence::bursts) {
+    finding.facts.push_back({FactKind::burst_excess,
+                             slow.excess(),
+                             course.period_steps.value_or(0.0),
+                             static_cast<std::int64_t>(course.on_count),
+                             static_cast<std::int64_t>(course.on.size()),
+                             {}});
+  }
+  if (course.onset) {
+    finding.facts.push_back(
+        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
+  }
+}
+
+Candidate candidate_of(RuleContext& context, const SlowPlace& slow, const Readings& readings,
+                       FactKind kind) {
+  const Job& job = context.job();
+  Candidate candidate;
+  candidate.materiality = context.options.materiality;
+  Finding& finding = candidate.finding;
+  finding.family = readings.families.front();
+  finding.locality = slow.place.locality;
+  finding.culprits = slow.place.named;
+  finding.facts.push_back({kind,
+                           slow.on.culprits,
+                           slow.on.peers,
+                           static_cast<std::int64_t>(slow.course.on_count),
+                           static_cast<std::int64_t>(job.steps()),
+                           {}});
+  describe_course(context, slow, candidate);
+  if (readings.near_boundary) candidate.most_confidence = limits::kNearBoundary;
+  if (readings.families.size() < 2) return candidate;
+  candidate.alike = readings.families;
+  const std::size_t coincident = finding.facts.size();
+  name_coincidence(job, slow.place, finding);
+  if (finding.facts.size() == coincident) {
+    finding.facts.push_back({FactKind::many_slow,
+                             slow.on.culprits,
+                             slow.on.peers,
+                             static_cast<std::int64_t>(slow.place.ranks.size()),
+                             static_cast<std::int64_t>(job.ranks()),
+                             {}});
+  }
+  return candidate;
+}
+
+DeviceStory devices_of(const RuleContext& context, const SlowPlace& slow) {
+  const double slowdown = slow.on.peers > 0.0 ? slow.on.culprits / slow.on.peers : 1.0;
+  const DeviceEvidence devices = evidence_on(context, slow.place.ranks, slowdown);
+  if (devices.cause != Cause::none) return DeviceStory::bad;
+  return devices.clocks_measured ? DeviceStory::sound : DeviceStory::silent;
+}
+
+}  // namespace
+
+std::vector<double> difference(std::span<const double> from, std::span<const double> what) {
+  std::vector<double> rest(from.begin(), from.end());
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= what[i];
+  return rest;
+}
+
+std::vector<double> RuleContext::loss_under(const Scenario& scenario) const {
+  return difference(job().step_seconds(), model.steps_under(scenario));
+}
+
+void RuleContext::date(Finding& finding, const Course& course) const {
+  finding.persistence = course.persistence;
+  finding.period_steps = course.period_steps;
+  if (course.onset) finding.onset_step = step_ids[*course.onset];
+}
+
+void RuleContext::tell_once(Finding& finding, std::size_t step, double seconds,
+                            std::span<const std::size_t> ranks, FactKind what,
+                            std::span<const double> row) const {
+  std::string whose;
+  if (!ranks.empty()) {
+    const RankSet place = place_of(job(), {ranks.begin(), ranks.end()});
+    finding.family = Family::straggler;
+    finding.locality = place.locality;
+    finding.culprits = place.named;
+    whose = place_name(finding.culprits);
+    const Contrast levels = contrast(job(), place, row);
+    finding.facts.push_back(
+        {what, levels.culprits, levels.peers, 1, static_cast<std::int64_t>(job().steps()), {}});
+  }
+  finding.persistence = Persistence::once;
+  finding.facts.push_back({FactKind::once, seconds, 0, step_ids[step],
+                           static_cast<std::int64_t>(job().steps()), whose});
+}
+
+void price_alone(RuleContext& context) {
+  const auto places = std::count_if(context.found.begin(), context.found.end(),
+                                    [](const Candidate& one) { return one.mend != nullptr; });
+  if (places < 2) return;
+  for (Candidate& candidate : context.found) {
+    if (!candidate.mend) continue;
+    Scenario fixed = context.model.measured();
+    candidate.mend(fixed);
+    candidate.alone = context.loss_under(fixed);
+  }
+}
+
+void find_slow_compute(RuleContext& context) {
+  const Job& job = context.job();
+  if (context.model.attribution().host_bound) return;
+  Scenario scratch = context.local_fixed;
+  const auto rows = [&]() -> RowOf {
+    return [&](std::size_t s) { return context.model.compute_row(scratch, s); };
+  };
+  const auto mend = [&](const RankSet& place) {
+    scratch.compute.push_back(to_peers_median(job, place.holds));
+  };
+  for (SlowPlace& slow : slow_places(context, rows, mend, true)) {
+    const Readings readings = readings_of_compute(job, slow.place, devices_of(context, slow));
+    if (readings.families == std::vector{Family::imbalance}) {
+      // Left for the rules on uneven work: moving it elsewhere is the fix.
+      if (!context.uneven) context.uneven = UnevenPlace{slow.place, slow.course, slow.on};
+      continue;
+    }
+    Candidate candidate = candidate_of(context, slow, readings, FactKind::compute_excess);
+    add_forward_backward(job, slow.place, candidate.finding);
+    RowEdit fix = to_peers_median(job, slow.place.holds);
+    // What it adds when the places found before it are put right: a second slow rank hides behind
+    // the first, and fixing it alone would save nothing.
+    candidate.mend = [fix](Scenario& fixed) { fixed.compute.push_back(fix); };
+    candidate.loss = saved_by(context, candidate.mend);
+    context.found.push_back(std::move(candidate));
+  }
+}
+
+void book_own_stall(RuleContext& context, const RowEdit& stall) {
+  StepModel& model = context.model;
+  Scenario& measured = model.measured();
+  const std::vector<double> before = model.steps_under(measured);
+  const std::vector<double> unexplained = model.unexplained();
+  measured.own_stall.push_back(stall);
+  const std::vector<double> after = model.steps_under(measured);
+  // Its seconds come from what nothing explained, then from what was taken for transfer.
+  for (std::size_t s = 0; s < after.size(); ++s) {
+    const double excess = std::max(0.0, after[s] - before[s] - unexplained[s]);
+    measured.transfer[s] = std::max(0.0, measured.transfer[s] - excess);
+  }
+  context.local_fixed.own_stall.push_back(stall);
+  context.local_fixed.transfer = measured.transfer;
+  model.settle();
+}
+
+void find_slow_stall(RuleContext& context) {
+  const Job& job = context.job();
+  const Attribution& attribution = context.model.attribution();
+  const bool own = attribution.stall == StallMeaning::own;
+  // One stage and waits in the idle time: an own stall and a wait look the same.
+  if (!own && job.stages() == 1) return;
+  // What a stall can be worth: bubbles sit in `stall` in real files whatever they declare.
+  const auto bounded = std::make_shared<Column>(job.steps(), job.ranks());
+  const bool by_stage = attribution.bubbles_in_stall;
+  {
+    const RowOf recorded = [&](std::size_t s) { return job.stall(s); };
+    Column excess = excess_over_fast(job, recorded, by_stage);
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const double room =
+          own ? 0.0 : std::max(0.0, attribution.own_limit[s] - context.model.measured().link[s]);
+      for (std::size_t r = 0; r < job.ranks(); ++r) {
+        bounded->at(s, r) = own ? job.stall(s)[r] : std::min(excess.at(s, r), room);
+      }
+    }
+  }
+  const auto scratch = std::make_shared<Column>(*bounded);
+  const auto rows = [&]() -> RowOf {
+    return [scratch](std::size_t s) { return std::span<const double>(scratch->row(s)); };
+  };
+  const auto mend = [&](const RankSet& place) {
+    RowEdit edit = to_peers_median(job, place.holds);
+    for (std::size_t s = 0; s < job.steps(); ++s) edit(s, scratch->row(s));
+  };
+  for (SlowPlace& slow : slow_places(context, rows, mend, by_stage)) {
+    Readings readings = readings_of_stall(job, slow.place);
+    if (readings.families == std::vector{Family::stall}) continue;  // see find_common_stall
+    if (!own) {
+      // Only what these ranks lack beyond their peers is theirs, as far as the step has room for
+      // it.
+      book_own_stall(context,
+                     [ranks = slow.place.ranks, bounded](std::size_t s, std::span<double> row) {
+                       for (const std::size_t r : ranks) row[r] = std::max(0.0, bounded->at(s, r));
+                     });
+    }
+    Candidate candidate = candidate_of(context, slow, readings, FactKind::stall_excess);
+    if (attribution.waits_in_stall) {
+      // Ranks that wait for the one that stopped are idle with it.
+      candidate.alike = {Family::straggler, Family::stall};
+      candidate.finding.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+    }
+    RowEdit fix = to_peers_median(job, slow.place.holds);
+    candidate.mend = [fix](Scenario& fixed) { fixed.own_stall.push_back(fix); };
+    candidate.loss = saved_by(context, candidate.mend);
+    context.found.push_back(std::move(candidate));
+  }
+}
+
+}  // namespace mfu::diagnosis

@@ -1,0 +1,53 @@
+// Every threshold of the diagnosis that decides what is a place and what it can mean, with the test
+// that calibrates it.
+#pragma once
+
+#include <cstddef>
+
+namespace mfu::diagnosis::limits {
+
+// Where the waits are (fit/waits.cpp, fit/attribution.cpp). Calibrated by "four recorders, three
+// declarations" and "a step that its slowest rank does not make" (tests/property/recorders.cpp).
+inline constexpr double kComplement = 0.7;   // correlation and slope of two columns: -1 in theory
+inline constexpr double kUsualCells = 4.0;   // robust sigmas
+inline constexpr double kLeastMove = 0.005;  // of the step, root mean square between ranks
+inline constexpr double kWaitsDoubt = 0.3;   // where the columns do not tell
+inline constexpr double kWorkMoves = 0.03;   // of the step, the slowest rank's work (10-90 %)
+inline constexpr double kStepStays = 0.01;   // of the step, either side of the usual one: under
+                                             // half of what the work moves
+inline constexpr double kLeastIdle = 0.03;   // of the step, beyond the slowest rank's work
+inline constexpr double kStaysInMost = 0.7;  // of the steps
+
+// Two speeds (places/split.cpp). Calibrated by "any share of slow ranks" and "graded shards are no
+// place" (tests/property/slow_places.cpp).
+inline constexpr double kGapOfReach = 0.3;  // gap under the slow side, of its mean and 90 % excess
+inline constexpr double kLeastGap = 0.5;    // of the least distance of the sides
+inline constexpr double kFewFast = 0.25;    // of the units: their gap is all of that distance
+inline constexpr double kReachQuantile = 0.9;  // so that one far unit does not hide the others
+inline constexpr double kTail = 0.02;          // of the fast units, on each end
+inline constexpr double kFastSpread = 0.5;     // of the fast units, times the distance of the sides
+inline constexpr double kSigmasApart = 5.0;    // of what chance makes of the fast units' means
+inline constexpr double kLeastExcess = 0.015;  // of the step: smaller excesses are not looked at
+inline constexpr double kWeakestOfPlace = 0.4;  // a node is slow where each of its ranks is
+
+// Courses (explain/course.cpp): bursts leave out this many steps, and nearly nothing is there then.
+inline constexpr double kLeastQuietSteps = 0.2;
+inline constexpr double kMostInQuiet = 0.3;  // of what is there in the others
+
+// Places found one after the other (explain/slow_places.cpp).
+inline constexpr std::size_t kSameOnset = 2;     // steps between two onsets of one cause
+inline constexpr double kSameBursts = 0.5;       // of the steps of the rarer one, for one cause
+inline constexpr double kAlikeExcess = 0.25;     // of the larger excess, for one place
+inline constexpr std::size_t kMostWatched = 64;  // members whose courses are compared
+
+// What a slow place can mean where the devices say nothing (explain/readings.cpp): DESIGN 5,
+// paragraph 5.
+inline constexpr std::size_t kSurelyPhysical = 2;    // single ranks
+inline constexpr double kPhysicalShare = 1.0 / 8.0;  // of the ranks: the most that are devices'
+inline constexpr double kFewerThanHalf = 0.5;        // of the nodes, of the ranks that stall
+inline constexpr double kNearBoundary = 0.85;  // most confidence one unit before the next reading
+
+// Confidence (verdict.cpp). Calibrated by `mfu_second_score` on the even seeds.
+inline constexpr double kMostConfidence = 0.99;
+
+}  // namespace mfu::diagnosis::limits
