@@ -2,12 +2,14 @@
 // One synthetic job as mfu.run/1 on standard output, or what is true of it.
 // mfu_make_job --accuracy [COUNT [FIRST [SCENARIO]]]: the diagnosis of COUNT jobs of each kind, the
 // first of them number FIRST, against the truth, and the misses.
+// mfu_make_job --map [NAME]: the verdict over the sizes of a fault, and its cliffs.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "faults/maps/maps.hpp"
 #include "faults/scenarios/scenario.hpp"
 #include "faults/scenarios/showcase.hpp"
 #include "faults/scoring/accuracy.hpp"
@@ -61,7 +63,24 @@ int print_accuracy(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+int print_maps(const std::vector<std::string>& arguments) {
+  int count = 0;
+  for (const FaultMap& map : fault_maps()) {
+    if (arguments.size() > 1 && arguments[1] != map.name) continue;
+    const std::vector<MapPoint> points = map.draw();
+    std::printf("%s: %s\n%s", std::string(map.name).c_str(), std::string(map.what).c_str(),
+                drawn(points).c_str());
+    for (const std::string& cliff : cliffs(points)) {
+      std::printf("cliff: %s\n", cliff.c_str());
+      ++count;
+    }
+  }
+  std::printf("%d cliffs\n", count);
+  return 0;
+}
+
 int run(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == "--map") return print_maps(arguments);
   if (!arguments.empty() && arguments[0] == "--accuracy") return print_accuracy(arguments);
   std::string name;
   std::uint64_t seed = 1;

@@ -50,7 +50,7 @@ Advice stands_still(Cause cause, Persistence persistence, const std::string& who
                           ? "compare its stops with the checkpoint steps: what does it write, and "
                             "wait for, that the others do not"
                           : "compare its stops with the checkpoint and logging steps: does it "
-                            "write for all ranks? Write asynchronously and sharded"};
+                            "write for everybody? Write asynchronously and sharded"};
     if (!conditions.manual_gc) {
       advice.actions.emplace_back(
           "check for garbage collection at those steps: where everybody collects in the same step "
