@@ -325,9 +325,19 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
   describe_stages(context, stages, levels, candidate);
   if (candidate.alike.empty()) return false;
   take_bad_device(context, stages, levels, candidate);
-  fix_by(context, at_peers_level(context.job(), stages, levels), false, candidate);
-  if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
+  const auto since = onset_of_stages(context, stages.heavy, context.local_fixed);
   candidate.on.assign(context.job().steps(), true);
+  if (since) {
+    date_uneven(context, *since, 0.0, candidate);
+    std::vector<bool> holds;
+    for (std::size_t r = 0; r < context.job().ranks(); ++r) {
+      holds.push_back(stages.heavy[static_cast<std::size_t>(context.job().stage_of(r))]);
+    }
+    fix_by(context, to_peers_median(context.job(), holds), false, candidate);
+  } else {
+    fix_by(context, at_peers_level(context.job(), stages, levels), false, candidate);
+  }
+  if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
   context.found.push_back(std::move(candidate));
   return true;
 }

@@ -164,10 +164,18 @@ TEST_CASE("stages that get heavier from some step on are no slowdown of all rank
   run.recorded_ranks = run.ranks.size();
   Notes notes;
   const Diagnosis diagnosis = diagnose(run, DiagnoseOptions{}, notes);
-  CHECK(diagnosis.verdict.family == Family::imbalance);
-  CHECK(diagnosis.verdict.cause == Cause::stage_partition);
+  // Each stage is a node: work or hardware.
+  CHECK(diagnosis.verdict.family == Family::inconclusive);
+  CHECK(diagnosis.verdict.families == std::vector{Family::straggler, Family::imbalance});
   CHECK(diagnosis.verdict.culprits.stages == std::vector<std::int64_t>{1, 2});
+  CHECK(diagnosis.verdict.culprits.nodes == std::vector<std::string>{"n1", "n2"});
   CHECK(diagnosis.verdict.onset_step == 130);
+  // Stages that share their nodes are work.
+  for (RankInfo& info : run.ranks) info.node = "n" + std::to_string(info.rank % 4);
+  const Diagnosis apart = diagnose(run, DiagnoseOptions{}, notes);
+  CHECK(apart.verdict.family == Family::imbalance);
+  CHECK(apart.verdict.cause == Cause::stage_partition);
+  CHECK(apart.verdict.onset_step == 130);
 }
 
 }  // namespace hidden_communication

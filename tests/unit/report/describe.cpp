@@ -152,7 +152,7 @@ TEST_CASE("every kind of fact, family, cause and place has words") {
   const WordingContext context{{"rank 3", false}, Locality::rank, 64, 0.05};
   const auto last = static_cast<int>(FactKind::lost_activities);
   for (int kind = 0; kind <= last; ++kind) {
-    const Fact fact{static_cast<FactKind>(kind), 2.0, 1.0, 3, 4, "node-a"};
+    const Fact fact{static_cast<FactKind>(kind), 2.0, 1.0, 3, 4, "the node node-a"};
     const std::string text = fact_sentence(fact, context);
     INFO(kind);
     CHECK(text.size() > 10);
