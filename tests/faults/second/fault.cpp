@@ -246,6 +246,8 @@ bool draw_fault(const KindRow& kind, const Setting& setting, bool small, Random&
                                       : layout.cp_of(rank);
         if (index == fault.stage) fault.ranks.push_back(rank);
       }
+      // Whole nodes can be told from slow devices by nothing: fewer of those.
+      if (by_stage && whole_nodes(layout, fault.ranks) && random.chance(0.7)) return false;
       fault.cause = by_stage ? "stage-partition" : by_expert ? "expert-load" : "";
       return count_of(fault.ranks) > (by_stage ? 1 : 2);
     }

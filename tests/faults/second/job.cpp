@@ -67,10 +67,15 @@ Job finished(const Setting& setting, const KindRow& kind, const Recorder& record
   job.label = std::move(label);
   job.ranks = layout.ranks;
   job.steps = setting.steps;
+  job.tp = layout.tp;
+  job.cp = layout.cp;
+  job.ep = layout.ep;
+  job.dp = layout.dp;
+  job.pp = layout.pp;
   job.node_names = layout.node_names;
   for (int rank = 0; rank < layout.ranks; ++rank) {
     job.node_of.push_back(layout.node_of(rank));
-    job.stage_of.push_back(layout.pp_of(rank));
+
     job.rack_of.push_back(layout.per_rack == 0 ? -1 : layout.node_of(rank) / layout.per_rack);
   }
   return job;
@@ -81,7 +86,7 @@ void maybe_warm_up(const KindRow& kind, const Fault& fault, Random& random, Sett
   const bool steady = fault.course.name == "steady" || fault.course.name == "moving";
   const bool host = fault.sort == Sort::stall_all || fault.sort == Sort::stall_place;
   if (asked || (steady && !host && random.chance(0.1))) {
-    if (setting.steps >= 16 || asked) setting.warmup = random.between(1, 2);
+    if (setting.steps >= (asked ? 12 : 16)) setting.warmup = random.between(1, 2);
   }
 }
 
@@ -224,7 +229,8 @@ std::vector<std::string> kind_names() {
 Job make(std::uint64_t seed) {
   Random choice(scrambled(seed) ^ 0xC401CEULL);
   const KindRow& kind = at(kinds(), choice.below(count_of(kinds())));
-  const bool small = choice.chance(0.12);
+  // Whether a job that lacks a rank is healthy cannot be said.
+  const bool small = choice.chance(0.12) && kind.sort != Sort::missing;
   for (int attempt = 0;; ++attempt) {
     const std::uint64_t draw = scrambled(scrambled(seed) + static_cast<std::uint64_t>(attempt));
     Random random(draw);

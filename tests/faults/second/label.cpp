@@ -68,6 +68,18 @@ double visible_spread(const Evidence& evidence) {
   return sum / (setting.steps - setting.warmup) / evidence.step_s;
 }
 
+Ranks whole_nodes_of(const Layout& layout, const Ranks& ranks) {
+  std::vector<int> members(static_cast<std::size_t>(layout.nodes()), 0);
+  for (int rank : ranks) ++at(members, layout.node_of(rank));
+  Ranks nodes;
+  for (int node = 0; node < layout.nodes(); ++node) {
+    if (at(members, node) == 0) continue;
+    if (at(members, node) != count_of(layout.ranks_of({node}))) return {};
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
 enum class Logical { none, stage, expert_set, replica, slice, several };
 
 // Which logical place the ranks are. A replica of one rank is that rank, no place of its own.
@@ -87,8 +99,11 @@ Logical logical_of(const Layout& layout, const Ranks& ranks) {
   };
   const int stages = indices(layout.pp, [&](int rank) { return layout.pp_of(rank); });
   const int experts = indices(layout.ep, [&](int rank) { return layout.ep_of(rank); });
+  // Nodes that hold whole replicas are nodes; only a replica of several nodes is another place.
+  const bool in_nodes =
+      layout.per_replica() * layout.pp <= layout.per_node && !whole_nodes_of(layout, ranks).empty();
   const int replicas =
-      indices(layout.replicas(), [&](int rank) { return layout.replica_of(rank); });
+      in_nodes ? 0 : indices(layout.replicas(), [&](int rank) { return layout.replica_of(rank); });
   const int slices = std::max(indices(layout.cp, [&](int rank) { return layout.cp_of(rank); }),
                               indices(layout.tp, [&](int rank) { return layout.tp_of(rank); }));
   if (stages > 1 || experts > 1 || replicas > 1) return Logical::several;
@@ -96,18 +111,6 @@ Logical logical_of(const Layout& layout, const Ranks& ranks) {
   if (experts == 1) return Logical::expert_set;
   if (replicas == 1) return Logical::replica;
   return slices > 0 ? Logical::slice : Logical::none;
-}
-
-Ranks whole_nodes_of(const Layout& layout, const Ranks& ranks) {
-  std::vector<int> members(static_cast<std::size_t>(layout.nodes()), 0);
-  for (int rank : ranks) ++at(members, layout.node_of(rank));
-  Ranks nodes;
-  for (int node = 0; node < layout.nodes(); ++node) {
-    if (at(members, node) == 0) continue;
-    if (at(members, node) != count_of(layout.ranks_of({node}))) return {};
-    nodes.push_back(node);
-  }
-  return nodes;
 }
 
 Label placed(const Evidence& evidence, std::vector<std::string> readings, const Ranks& ranks,
@@ -128,6 +131,8 @@ std::optional<Label> slow_devices(const Evidence& evidence) {
   const Layout& layout = evidence.setting.layout;
   const Ranks& ranks = evidence.fault.ranks;
   if (!stands_out(evidence, evidence.columns.compute, ranks)) return std::nullopt;
+  // A stage of one rank: no rule says which of the two it is.
+  if (layout.pp > 1 && layout.per_stage() == 1) return std::nullopt;
   const Ranks nodes = whole_nodes_of(layout, ranks);
   const Logical logical = logical_of(layout, ranks);
   if (evidence.fault.telemetry_explains) {
@@ -171,6 +176,7 @@ std::optional<Label> late_hosts(const Evidence& evidence) {
   const Layout& layout = evidence.setting.layout;
   const Ranks& ranks = evidence.fault.ranks;
   if (!stands_out(evidence, evidence.columns.stall, ranks)) return std::nullopt;
+  if (layout.pp > 1 && layout.per_stage() == 1) return std::nullopt;
   const std::vector<std::string> either = {"straggler", "stall"};
   const Logical logical = logical_of(layout, ranks);
   if (logical == Logical::stage) return placed(evidence, either, ranks, "the hosts of one stage");
@@ -226,6 +232,7 @@ std::optional<Label> slow_group(const Evidence& evidence) {
     label.locality = nvlink ? "node" : "link";
     return label;
   }
+  if (evidence.saving < surely_exposed) return std::nullopt;
   return cannot_say({"communication", "straggler"}, "several groups, and nothing tells them apart");
 }
 
@@ -234,13 +241,17 @@ std::optional<Label> slow_network(const Evidence& evidence) {
   const double seen = least_of(evidence.setting, evidence.columns.comm) -
                       least_of(evidence.setting, evidence.twin.comm);
   if (seen < 0.6 * evidence.saving * evidence.step_s) return std::nullopt;
+  const bool always = evidence.fault.course.name == "steady";
+  if (always && evidence.saving < surely_exposed) return std::nullopt;
   const bool apart = recorder.waits == Waits::apart || recorder.by_group ||
                      (recorder.waits == Waits::in_stall && recorder.declared == "stall");
   if (evidence.setting.shape == Shape::hybrid && !apart) {
     return cannot_say({"communication", "straggler"},
                       "several groups, and nothing tells them apart");
   }
-  return of_all("communication", "transfer is exposed on all ranks alike");
+  Label label = of_all("communication", "transfer is exposed on all ranks alike");
+  if (!always) label.or_inconclusive = {"communication", "straggler"};
+  return label;
 }
 
 std::optional<Label> by_sort(const Evidence& evidence) {

@@ -12,6 +12,8 @@ namespace second {
 // Savings that no fair label lies between; material is 5 %.
 inline constexpr double surely_small = 0.04;
 inline constexpr double surely_material = 0.065;
+// Healthy jobs expose some transfer; nobody calls this much healthy.
+inline constexpr double surely_exposed = 0.18;
 
 struct Evidence {
   const Setting& setting;

@@ -24,6 +24,7 @@ nlohmann::ordered_json label_json(const second::Job& job) {
           {"families", label.families},
           {"locality", label.locality},
           {"place_matters", label.place_matters},
+          {"or_inconclusive", label.or_inconclusive},
           {"culprit_ranks", label.ranks},
           {"culprit_nodes", label.nodes},
           {"persistence", label.persistence},

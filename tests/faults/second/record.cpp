@@ -30,8 +30,14 @@ void draw_declaration(const Setting& setting, const Fault& fault, Random& random
     recorder.declared = "comm";
   }
   if (fault.sort == Sort::comm_zero) recorder.declared = "";
-  if (setting.shape == Shape::pipeline && fault.sort == Sort::stall_place &&
-      recorder.waits == Waits::in_comm && recorder.declared == "stall") {
+  // One group stalls and the others wait in `comm`: said to be the other way round, that is the
+  // others' slow transfer. Only a minority that stalls is still the likelier reading; and in a
+  // group's column nothing tells transfer from waiting once it is said to be transfer.
+  const bool either_way =
+      fault.sort == Sort::stall_place &&
+      (setting.shape == Shape::pipeline || 2 * count_of(fault.ranks) >= setting.layout.ranks);
+  if ((either_way || fault.sort == Sort::link) && recorder.waits == Waits::in_comm &&
+      recorder.declared == "stall") {
     recorder.declared = "";
   }
 }

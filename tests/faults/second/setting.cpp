@@ -24,9 +24,9 @@ int power_of_two_near(double value) {
 }
 
 void place_pipeline(Layout& layout, Random& random) {
-  layout.pp = random.one_of({2, 4, 4, 8});
+  layout.pp = random.one_of({1, 2, 4, 4, 8});
   while (layout.pp > 2 && layout.ranks / layout.pp < 2) layout.pp /= 2;
-  layout.tp = random.one_of({1, 2, 4, 8});
+  layout.tp = layout.pp == 1 ? layout.per_node : random.one_of({1, 2, 4, 8});
   while (layout.tp > 1 && (layout.tp > layout.per_node || layout.ranks / layout.pp < layout.tp)) {
     layout.tp /= 2;
   }
@@ -60,6 +60,7 @@ std::string shape_name(const Setting& setting) {
     case Shape::pipeline:
       break;
   }
+  if (setting.layout.pp == 1) return "tensor";
   return setting.virtual_stages > 1 ? "pipeline-interleaved" : "pipeline-1f1b";
 }
 
@@ -100,7 +101,7 @@ Setting draw_setting(std::uint64_t seed, Random& random, const std::vector<Shape
   if (setting.shape == Shape::pipeline) {
     // The interleaved order wants whole rounds of the pipeline.
     setting.microbatches = layout.pp * random.one_of({2, 2, 3, 4});
-    setting.virtual_stages = random.chance(0.35) ? 2 : 1;
+    setting.virtual_stages = layout.pp > 1 && random.chance(0.35) ? 2 : 1;
     setting.accumulation = 1;
   }
   setting.compute_s = random.log_uniform(0.3, 8.0);
