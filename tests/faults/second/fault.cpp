@@ -22,7 +22,8 @@ Course from_some_step(const Setting& setting, Random& random) {
 
 Course until_some_step(const Setting& setting, Random& random) {
   Course course{"ended", level_of(setting.steps, 1.0F)};
-  const int first = random.between(setting.steps / 3, setting.steps * 3 / 4);
+  // Fewer slow steps than this at the start would pass for a warm-up.
+  const int first = random.between(std::max(5, setting.steps / 3), setting.steps * 3 / 4);
   std::fill(course.level.begin() + first, course.level.end(), 0.0F);
   return course;
 }
@@ -41,7 +42,7 @@ Course growing(const Setting& setting, Random& random) {
 Course periodic(const Setting& setting, Random& random) {
   Course course{"bursts", level_of(setting.steps, 0.0F)};
   const int period = random.between(3, std::max(3, std::min(10, setting.steps / 3)));
-  for (int step = random.below(period); step < setting.steps; step += period) {
+  for (int step = random.between(1, period); step < setting.steps; step += period) {
     at(course.level, step) = 1.0F;
   }
   return course;
@@ -50,7 +51,7 @@ Course periodic(const Setting& setting, Random& random) {
 Course at_times(const Setting& setting, Random& random) {
   Course course{"bursts", level_of(setting.steps, 0.0F)};
   const int bursts = std::max(2, static_cast<int>(setting.steps * random.uniform(0.12, 0.4)));
-  for (int step : random.some_of(setting.steps, bursts)) at(course.level, step) = 1.0F;
+  for (int step : random.some_of(setting.steps - 1, bursts)) at(course.level, step + 1) = 1.0F;
   return course;
 }
 
