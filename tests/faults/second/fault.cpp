@@ -254,6 +254,9 @@ bool draw_fault(const KindRow& kind, const Setting& setting, bool small, Random&
     }
     case Sort::link:
       if (fault.kind == "slow-nvlink") {
+        // There has to be a group inside nodes that uses it.
+        if (setting.shape == Shape::pipeline && layout.tp == 1) return false;
+        if (setting.shape == Shape::expert && layout.ep > layout.per_node) return false;
         place_on(setting, {random.below(layout.nodes())}, fault);
       } else {
         const int index = random.below(layout.per_node);

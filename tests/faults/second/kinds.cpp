@@ -42,7 +42,7 @@ const std::vector<KindRow>& kinds() {
       {"gc-apart", stall_all, any},
       {"checkpoint-by-all", stall_all, any},
       {"evaluation", stall_all, any},
-      {"slow-nvlink", link, {hybrid}},
+      {"slow-nvlink", link, {hybrid, pipeline, expert}},
       {"slow-rail", link, {hybrid}},
       {"flapping-rail", link, {hybrid}},
       {"network-slow", network, {sharded, ddp, hybrid}},

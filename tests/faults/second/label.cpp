@@ -221,11 +221,19 @@ std::optional<Label> common_stall(const Evidence& evidence) {
 
 std::optional<Label> slow_group(const Evidence& evidence) {
   const bool nvlink = evidence.fault.kind == "slow-nvlink";
+  const Shape shape = evidence.setting.shape;
+  const Axis inside = shape == Shape::pipeline ? tensor
+                      : shape == Shape::expert ? expert_axis
+                                               : shard;
+  // The layout of a stage could be the reason as well.
+  if (nvlink && logical_of(evidence.setting.layout, evidence.fault.ranks) != Logical::none) {
+    return std::nullopt;
+  }
   const Recorder& recorder = evidence.recorder;
   if (recorder.waits == Waits::apart || recorder.by_group) {
     const Table<double>& column = recorder.waits == Waits::apart
                                       ? evidence.columns.comm
-                                      : evidence.columns.groups[nvlink ? shard : replicate];
+                                      : evidence.columns.groups[nvlink ? inside : replicate];
     if (!stands_out(evidence, column, evidence.fault.ranks)) return std::nullopt;
     Label label = placed(evidence, {"straggler"}, evidence.fault.ranks,
                          "the transfer of one group is slow, of its like it is not");
