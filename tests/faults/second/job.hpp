@@ -18,11 +18,11 @@
 // - Hosts that are late: `straggler` while fewer than half of the ranks are; from half on
 //   `straggler` and `stall`; for a stage both, too. All together, or all in turn: `stall`, all.
 // - Transfer that is slow in one of several groups, and seen apart from waiting: `straggler`, the
-//   group's ranks. Slow everywhere: `communication`, all. Several groups and nothing that tells
-//   them apart: `communication` or `straggler`, no place. In the only group, and not always: the
-//   layout is not the reason, one link may be; `communication` is right and so is saying that it
-//   may be either. Exposed transfer that was always there is a matter of taste between 4 and 18 %
-//   of the step: drawn again.
+//   group's ranks. Slow everywhere: `communication`, all. // Several groups and nothing that tells
+//   them apart: `communication` or `straggler`, no place. In the only group that the document
+//   knows, where it is not always or where waits are not apart (shards in nodes): one link may be
+//   the reason; `communication` is right and so is saying that it may be either. Exposed transfer
+//   that was always there is a matter of taste between 4 and 18 % of the step: drawn again.
 // - A rank that was not recorded while all others transfer or wait: `straggler` (that rank) or
 //   `communication`. Communication that is zero everywhere: `inconclusive`, whatever else.
 // - Two faults that share no family: `mixed` where both are material and the smaller saves more

@@ -219,6 +219,18 @@ std::optional<Label> common_stall(const Evidence& evidence) {
   return of_all("stall", "all ranks stop together");
 }
 
+// Nothing tells transfer from waiting, or one group from another. A document with several groups
+// shows that one of them may be meant; one that knows a single group shows slow transfer.
+Label some_transfer(const Evidence& evidence) {
+  const std::vector<std::string> either = {"communication", "straggler"};
+  if (evidence.setting.shape != Shape::hybrid) {
+    return cannot_say(either, "several groups, and nothing tells them apart");
+  }
+  Label label = of_all("communication", "transfer, or waiting in it, on all ranks alike");
+  label.or_inconclusive = either;
+  return label;
+}
+
 std::optional<Label> slow_group(const Evidence& evidence) {
   const bool nvlink = evidence.fault.kind == "slow-nvlink";
   const Shape shape = evidence.setting.shape;
@@ -241,7 +253,7 @@ std::optional<Label> slow_group(const Evidence& evidence) {
     return label;
   }
   if (evidence.saving < surely_exposed) return std::nullopt;
-  return cannot_say({"communication", "straggler"}, "several groups, and nothing tells them apart");
+  return some_transfer(evidence);
 }
 
 std::optional<Label> slow_network(const Evidence& evidence) {
@@ -253,10 +265,7 @@ std::optional<Label> slow_network(const Evidence& evidence) {
   if (always && evidence.saving < surely_exposed) return std::nullopt;
   const bool apart = recorder.waits == Waits::apart || recorder.by_group ||
                      (recorder.waits == Waits::in_stall && recorder.declared == "stall");
-  if (evidence.setting.shape == Shape::hybrid && !apart) {
-    return cannot_say({"communication", "straggler"},
-                      "several groups, and nothing tells them apart");
-  }
+  if (evidence.setting.shape == Shape::hybrid && !apart) return some_transfer(evidence);
   Label label = of_all("communication", "transfer is exposed on all ranks alike");
   if (!always) label.or_inconclusive = {"communication", "straggler"};
   return label;
