@@ -4,6 +4,7 @@
 // labels. Nothing here depends on how fast the machine is.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -166,6 +167,7 @@ void print_calibration(const std::vector<Scored>& all) {
 void print_intervals(const std::vector<Scored>& all) {
   struct Tally {
     std::size_t held = 0, total = 0, below = 0;
+    std::vector<double> outside;  // how far the twin is from the interval, as a share of the step
   };
   std::map<std::string, Tally> families;
   Tally sum;
@@ -192,13 +194,21 @@ void print_intervals(const std::vector<Scored>& all) {
       ++tally->total;
       if (held) ++tally->held;
       if (twin_s < stated->low_s) ++tally->below;
+      if (!held) {
+        const double away_s = std::max(stated->low_s - twin_s, twin_s - stated->high_s);
+        tally->outside.push_back(away_s / scored.job.step_s);
+      }
     }
   }
   std::printf("stated interval holds the twin's step: %zu of %zu (%.1f %%)\n", sum.held, sum.total,
               percent(sum.held, sum.total));
-  for (const auto& [family, tally] : families) {
-    std::printf("  %-24s %4zu / %-4zu  twin below %zu, above %zu\n", family.c_str(), tally.held,
-                tally.total, tally.below, tally.total - tally.held - tally.below);
+  for (auto& [family, tally] : families) {
+    std::sort(tally.outside.begin(), tally.outside.end());
+    const double away = tally.outside.empty() ? 0.0 : tally.outside[tally.outside.size() / 2];
+    std::printf(
+        "  %-24s %4zu / %-4zu  twin below %zu, above %zu, by %.2f %% of the step (median)\n",
+        family.c_str(), tally.held, tally.total, tally.below,
+        tally.total - tally.held - tally.below, 100.0 * away);
   }
 }
 
