@@ -10,6 +10,8 @@ import unittest
 from watched import HANG
 
 MFU = os.environ.get("MFU_BIN", "mfu")
+# Whole grids, where a usual run takes a part of them.
+FULL = bool(os.environ.get("MFU_FULL"))
 STEPS = 24
 RANKS = 8
 

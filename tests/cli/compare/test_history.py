@@ -12,7 +12,7 @@ import subprocess
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from driven import Cli, HALF_OF_PEAK, MFU, run_document
+from driven import FULL, HALF_OF_PEAK, MFU, Cli, run_document
 from watched import HANG, wait_until_open
 
 
@@ -40,9 +40,11 @@ class WithHistory(Cli):
 
 
 class History(WithHistory):
-    def test_a_thousand_records_from_eight_processes(self):
+    def test_records_from_eight_processes(self):
+        # A thousand where the proof `grids` asks for it.
+        each = 125 if FULL else 12
         report = self.report("report.json")
-        loop = ('i=0; while [ $i -lt 125 ]; do "$0" history add "$1" --db "$2" --job "w$3" '
+        loop = (f'i=0; while [ $i -lt {each} ]; do "$0" history add "$1" --db "$2" --job "w$3" '
                 '--label "$i" >"$2.out$3" || exit 1; i=$((i+1)); done')
 
         def worker(number):
@@ -53,13 +55,13 @@ class History(WithHistory):
             self.assertEqual(list(pool.map(worker, range(8))), [0] * 8)
         lines = self.lines()
         self.assertEqual(lines.pop(), b"")
-        self.assertEqual(len(lines), 1000)
+        self.assertEqual(len(lines), 8 * each)
         seen = set()
         for line in lines:
             record = json.loads(line)
             seen.add((record["job"], record["label"]))
-        self.assertEqual(len(seen), 1000)
-        self.assertEqual(len(self.shown()["entries"]), 1000)
+        self.assertEqual(len(seen), 8 * each)
+        self.assertEqual(len(self.shown()["entries"]), 8 * each)
 
     def test_a_lock_that_is_never_let_go(self):
         report = self.report("report.json")

@@ -6,7 +6,7 @@ import os
 import sys
 import unittest
 
-from driven import Cli, run_document
+from driven import FULL, Cli, run_document
 
 LLAMA = ["--model", "llama-3.1-8b", "--gpus", "64", "--seq-len", "8192", "--batch", "512"]
 MEASURED = [*LLAMA, "--chip", "h100-sxm", "--step-time", "12.9s"]
@@ -315,7 +315,9 @@ class Catalogue(Asked):
 
     def test_everything_listed_can_be_explained(self):
         for what in ("conventions", "models", "chips", "terms"):
-            for item in self.answer("list", what)["items"]:
+            items = self.answer("list", what)["items"]
+            # A process each: all of them where the proof `grids` asks for it.
+            for item in items if FULL else [items[0], *items[5::10], items[-1]]:
                 with self.subTest(id=item["id"]):
                     self.assertTrue(self.answer("explain", item["id"])["items"][0]["text"])
         self.assert_refused(self.mfu("explain", "pallm"), "did you mean 'palm'?")

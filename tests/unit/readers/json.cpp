@@ -106,7 +106,8 @@ TEST_CASE("what is wrong is said with a place and a way out") {
       {R"({"schema":"mfu.run/12"})", "unsupported"},
       {R"({"schema":"acme.run/1"})", "format: a:1:11 (schema): unknown schema 'acme.run/1'"},
       {R"({"schema":"mfu.report/1"})",
-       "format: a: is a saved report of mfu, not a timing document or a trace (mfu compare reads it"},
+       "format: a: is a saved report of mfu, not a timing document or a trace (mfu compare reads "
+       "it"},
       {R"({"schema":1})", "format: a:1:11 (schema): expected a string, found a number"},
       {document("", kRank0) + "x", "a:1:101: text after the end of the document"},
       {document("", kRank0 + "," + kRank0), "rank 0 is recorded twice for step 1, also at a:1:"},
