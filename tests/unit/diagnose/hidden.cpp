@@ -164,11 +164,11 @@ TEST_CASE("stages that get heavier from some step on are no slowdown of all rank
   run.recorded_ranks = run.ranks.size();
   Notes notes;
   const Diagnosis diagnosis = diagnose(run, DiagnoseOptions{}, notes);
-  // Each stage is a node: work or hardware.
+  // Each stage is two nodes: work or hardware.
   CHECK(diagnosis.verdict.family == Family::inconclusive);
   CHECK(diagnosis.verdict.families == std::vector{Family::straggler, Family::imbalance});
   CHECK(diagnosis.verdict.culprits.stages == std::vector<std::int64_t>{1, 2});
-  CHECK(diagnosis.verdict.culprits.nodes == std::vector<std::string>{"n1", "n2"});
+  CHECK(diagnosis.verdict.culprits.nodes == std::vector<std::string>{"n2", "n3", "n4", "n5"});
   CHECK(diagnosis.verdict.onset_step == 130);
   // Stages that share their nodes are work.
   for (RankInfo& info : run.ranks) info.node = "n" + std::to_string(info.rank % 4);
