@@ -49,5 +49,6 @@ inline constexpr double kNearBoundary = 0.85;  // most confidence one unit befor
 
 // Confidence (verdict.cpp). Calibrated by `mfu_second_score` on the even seeds.
 inline constexpr double kMostConfidence = 0.99;
+inline constexpr double kOneRing = 0.6;  // that slow transfer of the only group is one link's
 
 }  // namespace mfu::diagnosis::limits

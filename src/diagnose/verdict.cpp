@@ -270,7 +270,11 @@ class Judge {
     const Family top = point_.top();
     add_unseparated(top);
     add_unmeasured(top);
-    if (!facts_.empty()) {
+    const bool too_few = facts_.size() == 1 && facts_.front().kind == FactKind::few_ranks;
+    const std::size_t first = top == Family::healthy ? context_.found.size() : leader(top);
+    if (too_few && first < context_.found.size() && may_be_missing_rank(context_.found[first])) {
+      suspect_missing_ranks(context_.found[first]);
+    } else if (!facts_.empty()) {
       abstain(top);
     } else if (top == Family::healthy) {
       nothing_material();

@@ -84,6 +84,7 @@ void price_alone(RuleContext& context);
 void find_slow_compute(RuleContext& context);
 void find_slow_stall(RuleContext& context);
 void find_slow_link(RuleContext& context);
+void find_slow_transfer(RuleContext& context);
 void find_microbatch_spread(RuleContext& context);
 void find_common_stall(RuleContext& context);
 void find_imbalance(RuleContext& context);

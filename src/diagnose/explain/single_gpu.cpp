@@ -193,13 +193,15 @@ void find_slowdown(RuleContext& context) {
 
 void find_low_efficiency(RuleContext& context) {
   const Setup& setup = context.setup;
-  if (!setup.flops_per_step || !setup.peak_flops_per_gpu) return;
   const Job& job = context.job();
+  const bool judged = setup.flops_per_step && setup.peak_flops_per_gpu;
   const double level = mean(compute_levels(context));
   const double efficiency =
-      *setup.flops_per_step / (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu * level);
+      judged ? *setup.flops_per_step /
+                   (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu * level)
+             : 0.0;
   const double target = context.options.target_efficiency;
-  const auto book = [&](Cause cause, double reached, bool at_clock, double share) {
+  const auto book = [&](Cause cause, Fact fact, double share) {
     Candidate candidate;
     candidate.materiality = context.options.materiality;
     candidate.on.assign(job.steps(), true);
@@ -208,7 +210,7 @@ void find_low_efficiency(RuleContext& context) {
     finding.locality = Locality::all;
     finding.persistence = Persistence::steady;
     finding.cause = cause;
-    finding.facts.push_back({FactKind::efficiency, reached, target, at_clock ? 1 : 0, 0, {}});
+    finding.facts.push_back(std::move(fact));
     candidate.fix = [edit = at_level(std::vector<double>(job.steps(), share))](Scenario& scenario) {
       scenario.compute.push_back(edit);
     };
@@ -217,15 +219,27 @@ void find_low_efficiency(RuleContext& context) {
     candidate.loss = context.loss_under(alone);
     context.found.push_back(std::move(candidate));
   };
+  const auto efficiency_fact = [&](double reached, bool at_clock) {
+    return Fact{FactKind::efficiency, reached, target, at_clock ? 1 : 0, 0, {}};
+  };
   // Kernels are judged at the clock that they ran at, where it is known: a clock that is held down
-  // is not their fault. It counts by itself only where the whole falls short.
+  // is not their fault.
   const auto clocks = clock_factor(job.run(), setup);
   const double kernels = efficiency / clocks.value_or(1.0);
-  if (kernels < target) book(Cause::kernels, kernels, clocks.has_value(), kernels / target);
-  if (!clocks || *clocks >= kLowClocks || !(efficiency < target)) return;
-  if (const auto cause = low_clock_cause(job.run(), setup)) {
-    book(*cause, efficiency, false, *clocks);
+  if (judged && kernels < target) {
+    book(Cause::kernels, efficiency_fact(kernels, clocks.has_value()), kernels / target);
   }
+  if (!clocks || *clocks >= kLowClocks) return;
+  const auto cause = low_clock_cause(job.run(), setup);
+  if (!cause) return;
+  if (judged && efficiency < target) {
+    book(*cause, efficiency_fact(efficiency, false), *clocks);
+    return;
+  }
+  // Above the target, or with unknown work, a clock counts where something is seen to hold it down.
+  if (*cause != Cause::thermal && *cause != Cause::power) return;
+  const double observed = *job_clock_mhz(job.run());
+  book(*cause, {FactKind::clocks, observed, observed / *clocks, 0, 0, "on the median rank"}, *clocks);
 }
 
 }  // namespace mfu::diagnosis

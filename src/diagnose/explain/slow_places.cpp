@@ -141,7 +141,10 @@ std::vector<SlowPlace> slow_places(RuleContext& context, const std::function<Row
   std::vector<SlowPlace> found;
   for (int round = 0; round < kMostRounds; ++round) {
     const RowOf row_of = rows();
-    const auto place = slow_place(job, excess_over_fast(job, row_of, by_stage), least);
+    auto place = slow_place(job, excess_over_fast(job, row_of, by_stage), least);
+    if (!place && round == 0) {
+      place = slow_place(job, excess_over_fast(job, row_of, by_stage, Shared::least), least);
+    }
     if (!place) break;
     std::vector<SlowPlace> now;
     for (RankSet& part : by_course(context, *place, row_of)) {
@@ -247,6 +250,26 @@ DeviceStory devices_of(const RuleContext& context, const SlowPlace& slow) {
   const DeviceEvidence devices = evidence_on(context, slow.place.ranks, slowdown);
   if (devices.cause != Cause::none) return DeviceStory::bad;
   return devices.clocks_measured ? DeviceStory::sound : DeviceStory::silent;
+}
+
+// Columns of transfer that belong to groups nobody names: kinds that are no axis of the layout (the
+// two halves of hybrid sharding), or all of it where waits are apart.
+std::vector<const Column*> transfers_of_unknown_groups(const RuleContext& context) {
+  const RunTimings& run = context.job().run();
+  std::vector<const Column*> columns;
+  for (const auto& [kind, column] : run.comm_by_group) {
+    const bool axis = std::any_of(kAxes.begin(), kAxes.end(),
+                                  [&](Axis one) { return kind == to_string(one); });
+    if (!axis && kind != "world") columns.push_back(&column);
+  }
+  const bool lockstep = run.parallelism[Axis::tp].value_or(1) > 1 ||
+                        run.parallelism[Axis::cp].value_or(1) > 1 ||
+                        run.parallelism[Axis::ep].value_or(1) > 1;
+  if (columns.empty() && context.job().stages() == 1 && !lockstep &&
+      !context.model.attribution().waits_in_transfer && run.comm_by_group.empty()) {
+    columns.push_back(&run.comm);
+  }
+  return columns;
 }
 
 }  // namespace
@@ -392,6 +415,51 @@ void find_slow_stall(RuleContext& context) {
     candidate.mend = [fix](Scenario& fixed) { fixed.own_stall.push_back(fix); };
     candidate.loss = saved_by(context, candidate.mend);
     context.found.push_back(std::move(candidate));
+  }
+}
+
+// Ranks of one group share the seconds of its transfer: ranks whose transfer is longer are a group of
+// their own (a rail, a node's fabric), whose link is slow.
+void find_slow_transfer(RuleContext& context) {
+  const Job& job = context.job();
+  for (const Column* column : transfers_of_unknown_groups(context)) {
+    const auto scratch = std::make_shared<Column>(job.steps(), job.ranks());
+    for (std::size_t s = 0; s < job.steps(); ++s) {
+      const auto row = job.raw(*column, s);
+      for (std::size_t r = 0; r < row.size(); ++r) {
+        scratch->at(s, r) = std::isnan(row[r]) ? 0.0 : row[r];
+      }
+    }
+    const auto rows = [&]() -> RowOf {
+      return [scratch](std::size_t s) { return std::span<const double>(scratch->row(s)); };
+    };
+    const auto mend = [&](const RankSet& place) {
+      RowEdit edit = to_peers_median(job, place.holds);
+      for (std::size_t s = 0; s < job.steps(); ++s) edit(s, scratch->row(s));
+    };
+    for (SlowPlace& slow : slow_places(context, rows, mend, false)) {
+      // More than half of the ranks: then the others are the odd ones.
+      if (2 * slow.place.ranks.size() > job.ranks()) continue;
+      std::vector<double> effect;
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        effect.push_back(std::clamp(slow.levels[s].culprits - slow.levels[s].peers, 0.0,
+                                    context.model.unexplained()[s]));
+      }
+      if (mean(effect) < limits::kLeastExcess * context.mean_step()) continue;
+      Readings readings;
+      readings.families = {Family::straggler};
+      Candidate candidate = candidate_of(context, slow, readings, FactKind::link_excess);
+      Finding& finding = candidate.finding;
+      finding.facts.front().name = place_name(slow.place.named);
+      finding.cause = Cause::link;
+      if (finding.locality == Locality::rank) finding.locality = Locality::link;
+      Scenario& measured = context.model.measured();
+      for (std::size_t s = 0; s < job.steps(); ++s) measured.link[s] += effect[s];
+      context.local_fixed.link.assign(job.steps(), 0.0);
+      context.model.settle();
+      candidate.loss = std::move(effect);
+      context.found.push_back(std::move(candidate));
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "diagnose/evidence.hpp"
 #include "diagnose/explain/candidate.hpp"
 #include "diagnose/step_terms.hpp"
+#include "diagnose/thresholds.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -181,6 +182,8 @@ void describe_transfer_bursts(const RuleContext& context, Groups groups, Candida
   Finding& finding = candidate.finding;
   candidate.unseen_member = true;  // where a rank is missing, it is of one of the groups
   if (groups == Groups::one_ring) {
+    // One place in it, or all of it: the ring shows the same.
+    candidate.most_confidence = limits::kOneRing;
     finding.family = Family::straggler;
     finding.locality = Locality::link;
     finding.cause = Cause::link;
@@ -347,6 +350,11 @@ void find_exposed_transfer(RuleContext& context) {
   }
   if (groups == Groups::unknown) {
     candidate.alike = {Family::communication, Family::straggler};
+    candidate.materiality = std::min(candidate.materiality, kUnplacedShare);
+  }
+  // Waiting for a rank that nobody sees is in it.
+  if (static_cast<std::int64_t>(job.ranks()) < expected_ranks(job.run()) &&
+      context.model.attribution().waits_in_transfer) {
     candidate.materiality = std::min(candidate.materiality, kUnplacedShare);
   }
   if (candidate.on.empty()) candidate.on.assign(job.steps(), true);

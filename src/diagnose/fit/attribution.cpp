@@ -278,6 +278,22 @@ void read_stalls(const Job& job, WaitsIn waits, Attribution& result) {
   }
 }
 
+// What of the usual rank's transfer there is no room for beside the slowest rank's work.
+void hide_under_the_slowest(const Job& job, Attribution& result) {
+  const bool own = result.stall == StallMeaning::own;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto compute = job.compute(s);
+    const auto stall = job.stall(s);
+    double longest = 0.0;
+    for (std::size_t r = 0; r < compute.size(); ++r) {
+      longest = std::max(longest, compute[r] + (own ? stall[r] : result.common_stall[s]));
+    }
+    const double room = std::max(0.0, job.step_seconds()[s] - longest);
+    result.hidden.push_back(std::clamp(result.transfer[s] - room, 0.0, result.transfer[s]));
+    result.transfer[s] -= result.hidden.back();
+  }
+}
+
 // The step stays where it is while the slowest rank's work moves: the job waits for something that
 // all ranks share (the host that launches, the input), and what complements the work is idle time.
 void find_host_bound(const Job& job, Attribution& result) {
@@ -364,6 +380,7 @@ Attribution attribute(const Job& job, PipelineForm& form) {
   } else {
     read_stalls(job, declared, result);
     result.waits_in_stall = result.stall == StallMeaning::shared;
+    if (!groups && declared != WaitsIn::comm) hide_under_the_slowest(job, result);
     find_host_bound(job, result);
   }
   return result;

@@ -39,6 +39,10 @@ struct Attribution {
   bool waits_elsewhere = false;      // the samples contradict waits_in
   bool waits_in_transfer = false;    // waits and the transfer of all groups are in one bucket
   std::vector<double> transfer;      // [step] transfer that every rank has, seconds
+  // [step] of the transfer, what the slowest rank hides under its compute: gathers that are asked for
+  // ahead are there when a slow rank comes to them, and exposed on the others. Less slow, it hides
+  // less. Only where comm is transfer alone and there is one stage; else empty.
+  std::vector<double> hidden;
   std::vector<double> inner;         // [step] the part of it inside the microbatches (lock-step)
   std::vector<double> common_stall;  // [step] stall that every rank has; 0 where stalls are own
   std::vector<TransferKind> kinds;   // per-group transfer, where the file has groups of equals

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "statistics/robust.hpp"
+
 namespace mfu::diagnosis {
 
 StepModel::StepModel(const Job& job, const Attribution& attribution, PipelineForm& form)
@@ -47,6 +49,25 @@ std::span<const double> StepModel::own_stall_row(const Scenario& scenario, std::
   return own_stall_;
 }
 
+double StepModel::shown_transfer(std::size_t step, std::span<const double> compute,
+                                 std::span<const double> stalls, double longest) {
+  if (attribution_.hidden.empty() || !(attribution_.hidden[step] > 0.0)) return 0.0;
+  // As measured the slowest hides all of it; one that is as slow as the usual rank hides nothing.
+  const auto was = job_.compute(step);
+  const auto stalled = job_.stall(step);
+  const bool own = attribution_.stall == StallMeaning::own;
+  double slowest = 0.0;
+  usual_.clear();
+  for (std::size_t r = 0; r < was.size(); ++r) {
+    slowest = std::max(slowest, was[r] + (own ? stalled[r] : 0.0));
+    usual_.push_back(compute[r] + stalls[r]);
+  }
+  const double usual = median_inplace(usual_);
+  if (!(slowest > usual)) return 0.0;
+  const double still = std::clamp((longest - usual) / (slowest - usual), 0.0, 1.0);
+  return attribution_.hidden[step] * (1.0 - still);
+}
+
 double StepModel::model_step(const Scenario& scenario, std::size_t step) {
   const auto stalls = own_stall_row(scenario, step);
   const auto compute = compute_row(scenario, step);
@@ -56,7 +77,7 @@ double StepModel::model_step(const Scenario& scenario, std::size_t step) {
     for (std::size_t r = 0; r < compute.size(); ++r) {
       longest = std::max(longest, compute[r] + stalls[r]);
     }
-    return longest + scenario.spread[step] + tail;
+    return longest + shown_transfer(step, compute, stalls, longest) + scenario.spread[step] + tail;
   }
   std::fill(pipeline_stall_.begin(), pipeline_stall_.end(), 0.0);
   for (std::size_t r = 0; r < stalls.size(); ++r) {

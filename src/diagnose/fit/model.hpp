@@ -60,6 +60,9 @@ class StepModel {
   PipelineForm& form() noexcept { return form_; }
 
  private:
+  // Seconds of the hidden transfer that show when the longest rank is `longest` (see Attribution).
+  [[nodiscard]] double shown_transfer(std::size_t step, std::span<const double> compute,
+                                      std::span<const double> stalls, double longest);
   [[nodiscard]] double model_step(const Scenario& scenario, std::size_t step);
 
   const Job& job_;
@@ -67,7 +70,7 @@ class StepModel {
   PipelineForm& form_;
   Scenario measured_;
   std::vector<double> unexplained_, overshoot_;
-  std::vector<double> compute_, own_stall_, pipeline_stall_;
+  std::vector<double> compute_, own_stall_, pipeline_stall_, usual_;
 };
 
 }  // namespace mfu::diagnosis

@@ -186,7 +186,7 @@ std::string index_names(const LogicalPlace& place) {
   return names;
 }
 
-Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage) {
+Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage, Shared shared) {
   const std::size_t steps = job.steps();
   Column excess(steps, job.ranks());
   std::vector<Sum> totals(job.ranks());
@@ -211,12 +211,15 @@ Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage) {
     }
     const double level = fast_level(values);
     for (std::size_t s = 0; s < steps; ++s) {
-      // What the step does to all of them: the median of what each has beside its own mean.
+      // What each has beside its own mean.
       const auto row = excess.row(s);
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         values[i] = row[ranks[i]] - totals[ranks[i]].value() / static_cast<double>(steps);
       }
-      const double common = ranks.size() > 1 ? median_inplace(values) : values.front();
+      const double common = ranks.size() < 2           ? values.front()
+                            : shared == Shared::median ? median_inplace(values)
+                                                       : *std::min_element(values.begin(),
+                                                                           values.end());
       for (const std::size_t r : ranks) row[r] -= level + common;
     }
   }
