@@ -232,7 +232,7 @@ std::optional<Cause> low_clock_cause(const RunTimings& run, const Setup& setup) 
     if (!device.reasons_known && full) cap = 1.0;
     power.push_back(cap);
     capped.push_back(lowered ? 1.0 : 0.0);
-    at_rated.push_back(cap >= kThrottled && !lowered ? 1.0 : 0.0);
+    at_rated.push_back(cap >= kThrottled && device.power_limit_w && !lowered ? 1.0 : 0.0);
   }
   if (thermal.empty()) return Cause::clocks;
   if (median_inplace(thermal) >= kThrottled) return Cause::thermal;

@@ -105,6 +105,7 @@ void find_slow_link(RuleContext& context) {
     const double room = context.model.unexplained()[s] + (shared ? measured.common_stall[s] : 0.0);
     effect.push_back(std::clamp(value.back() - usual.back(), 0.0, room));
   }
+  if (mean(effect) < kLeastLinkShare * context.mean_step()) return;
   const Course course = course_of(effect, context.step_ids);
   Sum on_value;
   Sum on_usual;

@@ -365,6 +365,11 @@ Attribution attribute(const Job& job, PipelineForm& form) {
     result.method = SplitMethod::step_minimum;
     if (declared == WaitsIn::stall) {
       split_transfer_alone(job, result);
+      // Waits for other pipelines can be in comm all the same: there is no room for them.
+      for (std::size_t s = 0; pipelined && s < job.steps(); ++s) {
+        const double room = std::max(0.0, job.step_seconds()[s] - form.slowest(job.compute(s)));
+        result.transfer[s] = std::min(result.transfer[s], room);
+      }
     } else {
       result.waits_in_transfer = true;
       for (std::size_t s = 0; s < job.steps(); ++s) result.transfer[s] = least(job.comm(s));
@@ -380,7 +385,7 @@ Attribution attribute(const Job& job, PipelineForm& form) {
   } else {
     read_stalls(job, declared, result);
     result.waits_in_stall = result.stall == StallMeaning::shared;
-    if (!groups && declared != WaitsIn::comm) hide_under_the_slowest(job, result);
+    hide_under_the_slowest(job, result);
     find_host_bound(job, result);
   }
   return result;
