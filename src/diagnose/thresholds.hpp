@@ -49,6 +49,8 @@ inline constexpr double kNearBoundary = 0.85;  // most confidence one unit befor
 
 // Confidence (verdict.cpp). Calibrated by `mfu_second_score` on the even seeds.
 inline constexpr double kMostConfidence = 0.99;
-inline constexpr double kOneRing = 0.6;  // that slow transfer of the only group is one link's
+inline constexpr double kSavingWrong = 0.1;   // of a saving, how wrong the replay of its fix is
+inline constexpr double kReplayWrong = 0.01;  // of the step, the same: 95 % of intervals then hold
+inline constexpr double kOneRing = 0.6;       // that slow transfer of the only group is one link's
 
 }  // namespace mfu::diagnosis::limits

@@ -554,6 +554,11 @@ class Judge {
     Recoverable recoverable;
     recoverable.step_seconds = point_.step - point_.alone[k];
     recoverable.step_seconds_ci = interval_of(resampled_.left[k]);
+    // The steps tell how much they differ, not how wrong the replay is.
+    const double saving = std::max(0.0, point_.step - recoverable.step_seconds);
+    const double wrong = limits::kSavingWrong * saving + limits::kReplayWrong * point_.step;
+    recoverable.step_seconds_ci.lo = std::max(0.0, recoverable.step_seconds_ci.lo - wrong);
+    recoverable.step_seconds_ci.hi += wrong;
     if (diagnosis_.headline.mfu && recoverable.step_seconds > 0.0) {
       recoverable.mfu = *diagnosis_.headline.mfu * point_.step / recoverable.step_seconds;
     }

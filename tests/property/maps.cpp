@@ -1,6 +1,8 @@
-// No cliffs: the verdict of a fault that is swept over its sizes. `mfu_make_job --map NAME` prints them.
-#include "catch.hpp"
+// No cliffs: the verdict of a fault that is swept over its sizes. `mfu_make_job --map NAME` prints
+// them.
 #include "faults/maps/maps.hpp"
+
+#include "catch.hpp"
 
 using namespace mfu::faults;
 

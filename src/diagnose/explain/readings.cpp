@@ -101,8 +101,9 @@ Readings readings_of_stall(const Job& job, const RankSet& place) {
     // The stage's own loader or host, or the node; a stage of several nodes is no node.
     return readings_from(place.nodes.size() == 1 ? kStraggler | kStall : kStall);
   }
-  Readings result = readings_from(
-      fewer_than_half(place.ranks.size(), job.ranks()) ? kStraggler : kStraggler | kStall);
+  // One rank alone is never all of them (of two ranks it is half).
+  const bool few = place.ranks.size() == 1 || fewer_than_half(place.ranks.size(), job.ranks());
+  Readings result = readings_from(few ? kStraggler : kStraggler | kStall);
   const std::size_t one_more =
       place.ranks.size() * (place.units() + 1) / std::max<std::size_t>(1, place.units());
   result.near_boundary = result.families.size() == 1 && !fewer_than_half(one_more, job.ranks());

@@ -196,10 +196,9 @@ void find_low_efficiency(RuleContext& context) {
   const Job& job = context.job();
   const bool judged = setup.flops_per_step && setup.peak_flops_per_gpu;
   const double level = mean(compute_levels(context));
-  const double efficiency =
-      judged ? *setup.flops_per_step /
-                   (static_cast<double>(setup.gpus) * *setup.peak_flops_per_gpu * level)
-             : 0.0;
+  const double efficiency = judged ? *setup.flops_per_step / (static_cast<double>(setup.gpus) *
+                                                              *setup.peak_flops_per_gpu * level)
+                                   : 0.0;
   const double target = context.options.target_efficiency;
   const auto book = [&](Cause cause, Fact fact, double share) {
     Candidate candidate;
@@ -239,7 +238,8 @@ void find_low_efficiency(RuleContext& context) {
   // Above the target, or with unknown work, a clock counts where something is seen to hold it down.
   if (*cause != Cause::thermal && *cause != Cause::power) return;
   const double observed = *job_clock_mhz(job.run());
-  book(*cause, {FactKind::clocks, observed, observed / *clocks, 0, 0, "on the median rank"}, *clocks);
+  book(*cause, {FactKind::clocks, observed, observed / *clocks, 0, 0, "on the median rank"},
+       *clocks);
 }
 
 }  // namespace mfu::diagnosis

@@ -258,8 +258,8 @@ std::vector<const Column*> transfers_of_unknown_groups(const RuleContext& contex
   const RunTimings& run = context.job().run();
   std::vector<const Column*> columns;
   for (const auto& [kind, column] : run.comm_by_group) {
-    const bool axis = std::any_of(kAxes.begin(), kAxes.end(),
-                                  [&](Axis one) { return kind == to_string(one); });
+    const bool axis =
+        std::any_of(kAxes.begin(), kAxes.end(), [&](Axis one) { return kind == to_string(one); });
     if (!axis && kind != "world") columns.push_back(&column);
   }
   const bool lockstep = run.parallelism[Axis::tp].value_or(1) > 1 ||
@@ -418,8 +418,8 @@ void find_slow_stall(RuleContext& context) {
   }
 }
 
-// Ranks of one group share the seconds of its transfer: ranks whose transfer is longer are a group of
-// their own (a rail, a node's fabric), whose link is slow.
+// Ranks of one group share the seconds of its transfer: ranks whose transfer is longer are a group
+// of their own (a rail, a node's fabric), whose link is slow.
 void find_slow_transfer(RuleContext& context) {
   const Job& job = context.job();
   for (const Column* column : transfers_of_unknown_groups(context)) {

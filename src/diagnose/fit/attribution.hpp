@@ -35,13 +35,13 @@ struct TransferKind {
 struct Attribution {
   SplitMethod method = SplitMethod::step_minimum;
   StallMeaning stall = StallMeaning::own;
-  bool kinds_add_up = false;         // the kinds' seconds are different ones (comm_by_group)
-  bool waits_elsewhere = false;      // the samples contradict waits_in
-  bool waits_in_transfer = false;    // waits and the transfer of all groups are in one bucket
-  std::vector<double> transfer;      // [step] transfer that every rank has, seconds
-  // [step] of the transfer, what the slowest rank hides under its compute: gathers that are asked for
-  // ahead are there when a slow rank comes to them, and exposed on the others. Less slow, it hides
-  // less. Only where comm is transfer alone and there is one stage; else empty.
+  bool kinds_add_up = false;       // the kinds' seconds are different ones (comm_by_group)
+  bool waits_elsewhere = false;    // the samples contradict waits_in
+  bool waits_in_transfer = false;  // waits and the transfer of all groups are in one bucket
+  std::vector<double> transfer;    // [step] transfer that every rank has, seconds
+  // [step] of the transfer, what the slowest rank hides under its compute: gathers that are asked
+  // for ahead are there when a slow rank comes to them, and exposed on the others. Less slow, it
+  // hides less. Only where comm is transfer alone and there is one stage; else empty.
   std::vector<double> hidden;
   std::vector<double> inner;         // [step] the part of it inside the microbatches (lock-step)
   std::vector<double> common_stall;  // [step] stall that every rank has; 0 where stalls are own

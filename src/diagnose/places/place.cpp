@@ -216,10 +216,10 @@ Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage, Shar
       for (std::size_t i = 0; i < ranks.size(); ++i) {
         values[i] = row[ranks[i]] - totals[ranks[i]].value() / static_cast<double>(steps);
       }
-      const double common = ranks.size() < 2           ? values.front()
-                            : shared == Shared::median ? median_inplace(values)
-                                                       : *std::min_element(values.begin(),
-                                                                           values.end());
+      const double common = ranks.size() < 2 ? values.front()
+                            : shared == Shared::median
+                                ? median_inplace(values)
+                                : *std::min_element(values.begin(), values.end());
       for (const std::size_t r : ranks) row[r] -= level + common;
     }
   }

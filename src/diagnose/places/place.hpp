@@ -39,10 +39,10 @@ struct RankSet {
 [[nodiscard]] std::string index_names(const LogicalPlace& place);
 
 // Seconds of each rank and step over the fast ranks of its stage: [step][rank]. `row_of` gives one
-// step's seconds, one a rank. Differences between ranks of one step are exact; what the step does to
-// all ranks of a stage is taken out: what it does to the median rank, or, where most ranks are slow
-// in some steps, to the rank that it does least to. `by_stage` false: all ranks are held against each
-// other.
+// step's seconds, one a rank. Differences between ranks of one step are exact; what the step does
+// to all ranks of a stage is taken out: what it does to the median rank, or, where most ranks are
+// slow in some steps, to the rank that it does least to. `by_stage` false: all ranks are held
+// against each other.
 using RowOf = std::function<std::span<const double>(std::size_t step)>;
 enum class Shared { median, least };
 [[nodiscard]] Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage,

@@ -226,7 +226,7 @@ TEST_CASE("D213: 210 of 212 seconds in one step are input", "[reported]") {
   const auto stall = [](std::size_t s, std::size_t) { return s == 14 ? 210.16 : 0.1; };
   const Told verdict = verdict_of(synchronous(4, 30, about(1.8), stall, 0.02));
   CHECK(verdict.family == Family::stall);
-  CHECK(verdict.persistence == Persistence::bursts);
+  CHECK(verdict.persistence == Persistence::once);
   REQUIRE(fact(verdict, FactKind::once));
   CHECK(fact(verdict, FactKind::once)->a == Approx(210.06).epsilon(0.01));
   CHECK(fact(verdict, FactKind::once)->of == 30);

@@ -197,6 +197,9 @@ void describe_imbalance(const JobSpec& spec, const Fault& fault, Truth& truth) {
     case FaultKind::data_shards:
       truth.locality = Locality::rank;
       truth.cause = Cause::data_shard;
+      if (layout.dp <= 8) {
+        undecided(truth, {Family::inconclusive}, "the shards of few replicas can have two speeds");
+      }
       break;
     case FaultKind::expert_load:
       truth.locality = Locality::group;
@@ -214,8 +217,8 @@ void describe_imbalance(const JobSpec& spec, const Fault& fault, Truth& truth) {
   }
 }
 
-// All ranks of a group, or all that there are, are idle at the same time, and the recording does not
-// keep waiting apart: an unrecorded rank that is slow would look the same.
+// All ranks of a group, or all that there are, are idle at the same time, and the recording does
+// not keep waiting apart: an unrecorded rank that is slow would look the same.
 bool waits_together(const JobSpec& spec, const Truth& truth) {
   if (spec.recording.waits_in == WaitsIn::separate) return false;
   return truth.family == Family::communication || truth.locality == Locality::link ||
@@ -333,9 +336,9 @@ void judge_size(const JobSpec& spec, Truth& truth) {
   std::vector<Family> accepted{Family::healthy};
   // Balancing such a stage saves little, but were it the hardware, mending it would save more.
   const bool as_hardware =
-      !spec.faults.empty() && ((spec.faults.front().kind == FaultKind::heavy_stage &&
-                                spec.layout.stage_is_nodes()) ||
-                               spec.faults.front().kind == FaultKind::data_shards);
+      !spec.faults.empty() &&
+      ((spec.faults.front().kind == FaultKind::heavy_stage && spec.layout.stage_is_nodes()) ||
+       spec.faults.front().kind == FaultKind::data_shards);
   if (spec.chip.empty() || unseen_link || as_hardware) accepted.push_back(Family::inconclusive);
   truth.accepted = std::move(accepted);
   truth.family = Family::healthy;

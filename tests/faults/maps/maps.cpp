@@ -24,12 +24,11 @@ MapPoint point(std::string row, std::string column, const Swept& swept) {
   DiagnoseOptions options;
   options.replicates = 200;
   Notes notes;
-  return {std::move(row), std::move(column), job.saving,
-          diagnose(job.run, options, notes).verdict};
+  return {std::move(row), std::move(column), job.saving, diagnose(job.run, options, notes).verdict};
 }
 
-// The k-th slow rank, so that they are scattered over the nodes: any 11 k + 3 is a permutation of 8,
-// 16 and 64 ranks.
+// The k-th slow rank, so that they are scattered over the nodes: any 11 k + 3 is a permutation of
+// 8, 16 and 64 ranks.
 bool is_slow(std::size_t rank, std::size_t slow, std::size_t ranks) {
   for (std::size_t k = 0; k < slow; ++k) {
     if ((11 * k + 3) % ranks == rank) return true;

@@ -1,5 +1,5 @@
-// Maps: one kind of fault swept over its sizes, and what the diagnosis says at each point. A verdict
-// may change from a point to its neighbour only where the truth does, or by way of doubt.
+// Maps: one kind of fault swept over its sizes, and what the diagnosis says at each point. A
+// verdict may change from a point to its neighbour only where the truth does, or by way of doubt.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 namespace mfu::faults {
 
 struct MapPoint {
-  std::string row;     // the lines of a map; points of a row follow each other by size
-  std::string column;  // the size
+  std::string row;      // the lines of a map; points of a row follow each other by size
+  std::string column;   // the size
   double saving = 0.0;  // share of the step that the twin saves
   Verdict verdict;
 };
@@ -26,8 +26,8 @@ struct FaultMap {
 
 [[nodiscard]] std::span<const FaultMap> fault_maps();
 
-// One letter a point (. healthy, S straggler, I imbalance, T stall, C communication, ? inconclusive;
-// small where the confidence is under 0.9), a line a row.
+// One letter a point (. healthy, S straggler, I imbalance, T stall, C communication, ?
+// inconclusive; small where the confidence is under 0.9), a line a row.
 [[nodiscard]] std::string drawn(std::span<const MapPoint> points);
 
 // What must not be: a confident change between neighbours of a row, or healthy where the twin saves

@@ -28,7 +28,9 @@ bool says_why(const Diagnosis& diagnosis) {
                                 FactKind::few_ranks,     FactKind::one_rank,
                                 FactKind::waits_unsplit, FactKind::slow_everywhere,
                                 FactKind::unexplained,   FactKind::overexplained,
-                                FactKind::not_judged,    FactKind::below_materiality};
+                                FactKind::not_judged,    FactKind::below_materiality,
+                                FactKind::many_slow,     FactKind::missing_ranks,
+                                FactKind::unmeasured};
   const auto& facts = diagnosis.detail->verdict_facts;
   return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
     return std::find(kReasons.begin(), kReasons.end(), fact.kind) != kReasons.end();
