@@ -47,6 +47,10 @@ inline constexpr double kPhysicalShare = 1.0 / 8.0;  // of the ranks: the most t
 inline constexpr double kFewerThanHalf = 0.5;        // of the nodes, of the ranks that stall
 inline constexpr double kNearBoundary = 0.85;  // most confidence one unit before the next reading
 
+// All GPUs (explain/single_gpu.cpp): of the clock that the peak means, from which a clock that
+// something holds down is a loss by itself. Under load chips run some percent below it.
+inline constexpr double kHeldDown = 0.9;
+
 // Confidence (verdict.cpp). Calibrated by `mfu_second_score` on the even seeds.
 inline constexpr double kMostConfidence = 0.99;
 inline constexpr double kSavingWrong = 0.1;   // of a saving, how wrong the replay of its fix is

@@ -11,19 +11,16 @@
 #include "diagnose/setup.hpp"
 #include "diagnose/step_terms.hpp"
 #include "diagnose/thresholds.hpp"
+#include "diagnose/unseen.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/robust.hpp"
-#include "timings/trace.hpp"
 
 namespace mfu::diagnosis {
 
 namespace {
 
-constexpr std::size_t kLeastVerdictSteps = 8;
-constexpr double kLeastCoverage = 0.9;      // of the expected ranks
 constexpr double kSupport = 0.9;            // share of the resamples that must agree
 constexpr double kMostUnexplained = 0.05;   // of the step, either way
-constexpr double kMostLost = 0.05;          // of a rank's GPU activities
 constexpr double kMostDraws = 2e7;          // steps x resamples
 constexpr double kUnsplitConfidence = 0.6;  // most, where two readings of the samples fit alike
 constexpr double kAsMuch = 0.01;            // of the step: worth as much as another
@@ -150,27 +147,6 @@ void take_finding(Diagnosis& diagnosis, const Finding& finding) {
   diagnosis.detail->verdict_health = finding.health;
 }
 
-// Work whose record was lost looks like idle time: a verdict would be about the recorder.
-void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
-  if (!run.trace) return;
-  const auto cut = std::find_if(run.trace->ranks.begin(), run.trace->ranks.end(),
-                                [](const TraceRank& rank) { return rank.cut_off; });
-  if (cut != run.trace->ranks.end()) facts.push_back({FactKind::cut_trace, 0, 0, cut->rank, 0, {}});
-  const TraceRank* worst = nullptr;
-  double most = kMostLost;
-  for (const TraceRank& rank : run.trace->ranks) {
-    if (rank.activities <= 0) continue;
-    const double share =
-        static_cast<double>(rank.lost_activities) / static_cast<double>(rank.activities);
-    if (share < most || (worst != nullptr && share == most)) continue;
-    most = share;
-    worst = &rank;
-  }
-  if (worst == nullptr) return;
-  facts.push_back({FactKind::lost_activities, 0, 0, worst->lost_activities, worst->activities,
-                   "rank " + std::to_string(worst->rank)});
-}
-
 // Seconds a step that its place takes longer than its peers, over all steps.
 double own_excess(const Finding& finding) {
   for (const Fact& fact : finding.facts) {
@@ -179,35 +155,6 @@ double own_excess(const Finding& finding) {
            static_cast<double>(std::max<std::int64_t>(1, fact.of));
   }
   return 0.0;
-}
-
-// Why the data cannot carry a verdict, whatever was found; empty when it can.
-std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
-  std::vector<Fact> facts;
-  const Job& job = context.job();
-  // Ranks left out by --ranks are as unseen as unrecorded ones.
-  const auto seen = static_cast<std::int64_t>(job.ranks());
-  if (job.ranks() < 2) {
-    if (std::max(setup.gpus, setup.expected_ranks) > 1) {
-      facts.push_back(
-          {FactKind::one_rank, 0, 0, 1, std::max(setup.gpus, setup.expected_ranks), {}});
-    } else {
-      facts.push_back({FactKind::one_rank, 0, 0, 1, 1, {}});
-    }
-  } else if (static_cast<double>(seen) <
-             kLeastCoverage * static_cast<double>(setup.expected_ranks)) {
-    facts.push_back({FactKind::few_ranks, 0, 0, seen, setup.expected_ranks, {}});
-  }
-  if (job.steps() < kLeastVerdictSteps) {
-    facts.push_back({FactKind::few_steps,
-                     0,
-                     0,
-                     static_cast<std::int64_t>(job.steps()),
-                     static_cast<std::int64_t>(kLeastVerdictSteps),
-                     {}});
-  }
-  add_lost_activities(job.run(), facts);
-  return facts;
 }
 
 Fact bubble_fact(const RuleContext& context, const Diagnosis& diagnosis) {
@@ -221,34 +168,6 @@ Fact bubble_fact(const RuleContext& context, const Diagnosis& diagnosis) {
             {}};
   }
   return {FactKind::schedule_bubble, 0, 0, context.job().stages(), 0, {}};
-}
-
-// "rank 5", "ranks 5, 9"; where their numbers cannot be known: how many.
-std::string names_of_missing(const std::vector<std::int64_t>& ranks, std::int64_t count) {
-  if (static_cast<std::int64_t>(ranks.size()) != count) {
-    return std::to_string(count) + (count == 1 ? " rank" : " ranks");
-  }
-  Culprits culprits;
-  culprits.ranks = ranks;
-  return place_name(culprits);
-}
-
-// Numbers from 0 on that are not recorded, of a job of `expected` ranks.
-std::vector<std::int64_t> missing_numbers(const Job& job, std::int64_t expected) {
-  std::set<std::int64_t> missing;
-  for (std::int64_t rank = 0; rank < expected; ++rank) missing.insert(rank);
-  for (const RankInfo& info : job.run().ranks) missing.erase(info.rank);
-  return {missing.begin(), missing.end()};
-}
-
-// Was the column recorded at all? Zero on every rank is no measurement where ranks must
-// communicate.
-bool zero_everywhere(const Job& job, const Column& column) {
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto row = job.raw(column, s);
-    if (std::any_of(row.begin(), row.end(), [](double v) { return v > 0.0; })) return false;
-  }
-  return true;
 }
 
 class Judge {

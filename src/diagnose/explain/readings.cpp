@@ -90,9 +90,11 @@ Readings readings_of_compute(const Job& job, const RankSet& place, DeviceStory d
   const auto row =
       std::find_if(kCompute.begin(), kCompute.end(), [&](const Row& r) { return r.kind == kind; });
   Readings result = readings_from(devices == DeviceStory::sound ? row->sound : row->silent);
+  // A single place needs no majority of the others.
   result.near_boundary =
-      (kind == Kind::nodes && !fewer_than_half(place.nodes.size() + 1, job.nodes().size())) ||
-      (kind == Kind::ranks && !few_enough(place.ranks.size() + 1, job.ranks()));
+      place.units() > 1 &&
+      ((kind == Kind::nodes && !fewer_than_half(place.nodes.size() + 1, job.nodes().size())) ||
+       (kind == Kind::ranks && !few_enough(place.ranks.size() + 1, job.ranks())));
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "diagnose/devices/health.hpp"
 #include "diagnose/evidence.hpp"
 #include "diagnose/setup.hpp"
+#include "diagnose/thresholds.hpp"
 #include "statistics/robust.hpp"
 #include "timings/device_health.hpp"
 
@@ -236,7 +237,7 @@ void find_low_efficiency(RuleContext& context) {
     return;
   }
   // Above the target, or with unknown work, a clock counts where something is seen to hold it down.
-  if (*cause != Cause::thermal && *cause != Cause::power) return;
+  if ((*cause != Cause::thermal && *cause != Cause::power) || *clocks >= limits::kHeldDown) return;
   const double observed = *job_clock_mhz(job.run());
   book(*cause, {FactKind::clocks, observed, observed / *clocks, 0, 0, "on the median rank"},
        *clocks);

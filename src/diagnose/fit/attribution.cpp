@@ -28,6 +28,18 @@ double lower_quartile(std::vector<double> values) { return lower_quartile_inplac
 // or, where the column holds no waits, the median rank's.
 enum class Take { least, median };
 
+// Of a rank that lacks a kind: what its other kinds leave of its comm. They add up to it, so a kind
+// that a rank never used is not unknown. NaN where it has no kind at all.
+double rest_of_comm(const Job& job, std::size_t s, std::size_t rank) {
+  double rest = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [kind, column] : job.run().comm_by_group) {
+    const double value = job.raw(column, s)[rank];
+    if (std::isnan(value)) continue;
+    rest = (std::isnan(rest) ? job.comm(s)[rank] : rest) - value;
+  }
+  return std::isnan(rest) ? rest : std::max(0.0, rest);
+}
+
 TransferKind per_group(const Job& job, const Column& column, std::string kind,
                        std::vector<Group> groups, Take take) {
   TransferKind result;
@@ -43,7 +55,8 @@ TransferKind per_group(const Job& job, const Column& column, std::string kind,
     for (std::size_t g = 0; g < groups.size(); ++g) {
       known.clear();
       for (const std::size_t r : groups[g].ranks) {
-        if (!std::isnan(values[r])) known.push_back(values[r]);
+        const double value = std::isnan(values[r]) ? rest_of_comm(job, s, r) : values[r];
+        if (!std::isnan(value)) known.push_back(value);
       }
       if (known.empty()) continue;
       result.value[s][g] = take == Take::least ? least(known) : median_inplace(known);

@@ -48,6 +48,13 @@ def a_last_line_that_is_cut_off(case):
     return ["diagnose", path]
 
 
+@raises("ranks-without-kernels")
+def a_rank_whose_kernels_were_not_recorded(case):
+    samples = [sample(rank, step) for step in range(12) for rank in (0, 1)]
+    samples += [sample(2, step, compute=0.0, stall=1.1) for step in range(12)]
+    return ["diagnose", lines(case, {}, *samples)]
+
+
 @raises("step-ids-assumed")
 def steps_without_numbers(case):
     document = run_document()
