@@ -8,7 +8,8 @@ namespace mfu::diagnosis::limits {
 
 // Where the waits are (fit/waits.cpp, fit/attribution.cpp). Calibrated by "four recorders, three
 // declarations" and "a step that its slowest rank does not make" (tests/property/recorders.cpp).
-inline constexpr double kComplement = 0.7;   // correlation and slope of two columns: -1 in theory
+inline constexpr double kComplement = 0.7;  // correlation and slope of two columns: -1 in theory
+inline constexpr std::size_t kMostCells = 100'000;
 inline constexpr double kUsualCells = 4.0;   // robust sigmas
 inline constexpr double kLeastMove = 0.005;  // of the step, root mean square between ranks
 inline constexpr double kWaitsDoubt = 0.3;   // where the columns do not tell

@@ -141,9 +141,14 @@ std::vector<SlowPlace> slow_places(RuleContext& context, const std::function<Row
   std::vector<SlowPlace> found;
   for (int round = 0; round < kMostRounds; ++round) {
     const RowOf row_of = rows();
-    auto place = slow_place(job, excess_over_fast(job, row_of, by_stage), least);
-    if (!place && round == 0) {
-      place = slow_place(job, excess_over_fast(job, row_of, by_stage, Shared::least), least);
+    std::optional<RankSet> place;
+    {
+      Column excess = excess_over_fast(job, row_of, by_stage);
+      place = slow_place(job, excess, least);
+      if (!place && round == 0) {
+        take_out_the_least(job, excess, by_stage);
+        place = slow_place(job, excess, least);
+      }
     }
     if (!place) break;
     std::vector<SlowPlace> now;
@@ -372,27 +377,35 @@ void find_slow_stall(RuleContext& context) {
   const bool own = attribution.stall == StallMeaning::own;
   // One stage and waits in the idle time: an own stall and a wait look the same.
   if (!own && job.stages() == 1) return;
-  // What a stall can be worth: bubbles sit in `stall` in real files whatever they declare.
-  const auto bounded = std::make_shared<Column>(job.steps(), job.ranks());
   const bool by_stage = attribution.bubbles_in_stall;
-  {
+  std::shared_ptr<Column> bounded;  // where stalls are the ranks' own, they are as recorded
+  if (!own) {
+    // What a stall can be worth: bubbles sit in `stall` in real files whatever they declare.
     const RowOf recorded = [&](std::size_t s) { return job.stall(s); };
-    Column excess = excess_over_fast(job, recorded, by_stage);
+    bounded = std::make_shared<Column>(excess_over_fast(job, recorded, by_stage));
     for (std::size_t s = 0; s < job.steps(); ++s) {
       const double room =
-          own ? 0.0 : std::max(0.0, attribution.own_limit[s] - context.model.measured().link[s]);
-      for (std::size_t r = 0; r < job.ranks(); ++r) {
-        bounded->at(s, r) = own ? job.stall(s)[r] : std::min(excess.at(s, r), room);
-      }
+          std::max(0.0, attribution.own_limit[s] - context.model.measured().link[s]);
+      for (double& value : bounded->row(s)) value = std::min(value, room);
     }
   }
-  const auto scratch = std::make_shared<Column>(*bounded);
+  std::shared_ptr<Column> mended;  // a copy, once something is put right
   const auto rows = [&]() -> RowOf {
-    return [scratch](std::size_t s) { return std::span<const double>(scratch->row(s)); };
+    return [&](std::size_t s) -> std::span<const double> {
+      if (mended) return mended->row(s);
+      return bounded ? std::span<const double>(bounded->row(s)) : job.stall(s);
+    };
   };
   const auto mend = [&](const RankSet& place) {
+    if (!mended) {
+      mended = std::make_shared<Column>(job.steps(), job.ranks());
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        const auto row = bounded ? std::span<const double>(bounded->row(s)) : job.stall(s);
+        std::copy(row.begin(), row.end(), mended->row(s).begin());
+      }
+    }
     RowEdit edit = to_peers_median(job, place.holds);
-    for (std::size_t s = 0; s < job.steps(); ++s) edit(s, scratch->row(s));
+    for (std::size_t s = 0; s < job.steps(); ++s) edit(s, mended->row(s));
   };
   for (SlowPlace& slow : slow_places(context, rows, mend, by_stage)) {
     Readings readings = readings_of_stall(job, slow.place);

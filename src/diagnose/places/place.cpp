@@ -1,6 +1,7 @@
 #include "diagnose/places/place.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -186,44 +187,66 @@ std::string index_names(const LogicalPlace& place) {
   return names;
 }
 
-Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage, Shared shared) {
+namespace {
+
+std::vector<std::vector<std::size_t>> compared_sets(const Job& job, bool by_stage) {
+  if (by_stage) return job.stage_ranks();
+  std::vector<std::vector<std::size_t>> sets(1);
+  for (std::size_t r = 0; r < job.ranks(); ++r) sets.front().push_back(r);
+  return sets;
+}
+
+std::vector<double> means_of_ranks(const Column& rows) {
+  std::vector<Sum> totals(rows.ranks());
+  for (std::size_t s = 0; s < rows.steps(); ++s) {
+    const auto row = rows.row(s);
+    for (std::size_t r = 0; r < row.size(); ++r) totals[r].add(row[r]);
+  }
+  std::vector<double> means;
+  for (const Sum& total : totals) {
+    means.push_back(total.value() / static_cast<double>(rows.steps()));
+  }
+  return means;
+}
+
+}  // namespace
+
+Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage) {
   const std::size_t steps = job.steps();
   Column excess(steps, job.ranks());
-  std::vector<Sum> totals(job.ranks());
   for (std::size_t s = 0; s < steps; ++s) {
     const auto row = row_of(s);
     std::copy(row.begin(), row.end(), excess.row(s).begin());
-    for (std::size_t r = 0; r < row.size(); ++r) totals[r].add(row[r]);
   }
-  std::vector<std::vector<std::size_t>> sets;
-  if (by_stage) {
-    sets = job.stage_ranks();
-  } else {
-    sets.emplace_back();
-    for (std::size_t r = 0; r < job.ranks(); ++r) sets.front().push_back(r);
-  }
+  const std::vector<double> means = means_of_ranks(excess);
   std::vector<double> values;
-  for (const auto& ranks : sets) {
+  for (const auto& ranks : compared_sets(job, by_stage)) {
     if (ranks.empty()) continue;
     values.clear();
-    for (const std::size_t r : ranks) {
-      values.push_back(totals[r].value() / static_cast<double>(steps));
-    }
+    for (const std::size_t r : ranks) values.push_back(means[r]);
     const double level = fast_level(values);
     for (std::size_t s = 0; s < steps; ++s) {
       // What each has beside its own mean.
       const auto row = excess.row(s);
-      for (std::size_t i = 0; i < ranks.size(); ++i) {
-        values[i] = row[ranks[i]] - totals[ranks[i]].value() / static_cast<double>(steps);
-      }
-      const double common = ranks.size() < 2 ? values.front()
-                            : shared == Shared::median
-                                ? median_inplace(values)
-                                : *std::min_element(values.begin(), values.end());
+      for (std::size_t i = 0; i < ranks.size(); ++i) values[i] = row[ranks[i]] - means[ranks[i]];
+      const double common = median_inplace(values);
       for (const std::size_t r : ranks) row[r] -= level + common;
     }
   }
   return excess;
+}
+
+void take_out_the_least(const Job& job, Column& excess, bool by_stage) {
+  const std::vector<double> means = means_of_ranks(excess);
+  for (const auto& ranks : compared_sets(job, by_stage)) {
+    if (ranks.empty()) continue;
+    for (std::size_t s = 0; s < excess.steps(); ++s) {
+      const auto row = excess.row(s);
+      double least = std::numeric_limits<double>::infinity();
+      for (const std::size_t r : ranks) least = std::min(least, row[r] - means[r]);
+      for (const std::size_t r : ranks) row[r] -= least;
+    }
+  }
 }
 
 std::optional<RankSet> slow_place(const Job& job, const Column& excess, double least) {

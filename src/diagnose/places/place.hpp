@@ -40,13 +40,13 @@ struct RankSet {
 
 // Seconds of each rank and step over the fast ranks of its stage: [step][rank]. `row_of` gives one
 // step's seconds, one a rank. Differences between ranks of one step are exact; what the step does
-// to all ranks of a stage is taken out: what it does to the median rank, or, where most ranks are
-// slow in some steps, to the rank that it does least to. `by_stage` false: all ranks are held
-// against each other.
+// to all ranks of a stage is taken out: what it does to the median rank. `by_stage` false: all
+// ranks are held against each other.
 using RowOf = std::function<std::span<const double>(std::size_t step)>;
-enum class Shared { median, least };
-[[nodiscard]] Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage,
-                                      Shared shared = Shared::median);
+[[nodiscard]] Column excess_over_fast(const Job& job, const RowOf& row_of, bool by_stage);
+// The same, where most ranks are slow in some steps: what a step does to the rank that it does
+// least to is taken out.
+void take_out_the_least(const Job& job, Column& excess, bool by_stage);
 
 // The ranks that are slow by two speeds: whole nodes where nodes part better than their ranks do.
 // `excess` is [step][rank], `least` in seconds. Nothing: no place stands out.

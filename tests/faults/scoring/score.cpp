@@ -24,13 +24,12 @@ constexpr double kMaterial = 0.06;  // surely above DiagnoseOptions::materiality
 
 // An abstention, or a hedged verdict, that says what the data lack.
 bool says_why(const Diagnosis& diagnosis) {
-  constexpr std::array kReasons{FactKind::coincides,     FactKind::few_steps,
-                                FactKind::few_ranks,     FactKind::one_rank,
-                                FactKind::waits_unsplit, FactKind::slow_everywhere,
-                                FactKind::unexplained,   FactKind::overexplained,
-                                FactKind::not_judged,    FactKind::below_materiality,
-                                FactKind::many_slow,     FactKind::missing_ranks,
-                                FactKind::unmeasured};
+  constexpr std::array kReasons{
+      FactKind::coincides,         FactKind::few_steps,     FactKind::few_ranks,
+      FactKind::one_rank,          FactKind::waits_unsplit, FactKind::slow_everywhere,
+      FactKind::unexplained,       FactKind::overexplained, FactKind::not_judged,
+      FactKind::below_materiality, FactKind::many_slow,     FactKind::missing_ranks,
+      FactKind::unmeasured};
   const auto& facts = diagnosis.detail->verdict_facts;
   return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
     return std::find(kReasons.begin(), kReasons.end(), fact.kind) != kReasons.end();
