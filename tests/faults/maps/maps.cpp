@@ -38,7 +38,7 @@ bool is_slow(std::size_t rank, std::size_t slow, std::size_t ranks) {
 
 std::vector<MapPoint> slow_ranks() {
   std::vector<MapPoint> points;
-  for (const std::size_t ranks : {8, 16, 64}) {
+  for (const std::size_t ranks : {8U, 16U, 64U}) {
     for (const double factor : kFactors) {
       for (const double spread : {0.0, 0.25, 0.5}) {
         for (std::size_t slow = 1; slow < ranks; slow += ranks == 64 && slow > 12 ? 3 : 1) {
@@ -64,7 +64,7 @@ std::vector<MapPoint> slow_ranks() {
 
 std::vector<MapPoint> slow_nodes() {
   std::vector<MapPoint> points;
-  for (const std::size_t ranks : {64, 128, 256, 512, 1024, 2048}) {
+  for (const std::size_t ranks : {64U, 128U, 256U, 512U, 1024U, 2048U}) {
     for (const double lot : {0.004, 0.01}) {
       for (const double factor : kFactors) {
         Swept swept;

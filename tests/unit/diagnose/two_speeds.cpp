@@ -137,7 +137,7 @@ TEST_CASE("fewer than half of the nodes are places, half of them or more are not
     made.slow = [count](std::size_t r) { return r / 4 < count ? 1.25 : 1.0; };
     return diagnosed(run_of(made));
   };
-  for (const std::size_t count : {1, 2, 3}) {
+  for (const std::size_t count : {1U, 2U, 3U}) {
     const Diagnosis diagnosis = slow_nodes(count);
     INFO(count);
     CHECK(diagnosis.verdict.family == Family::straggler);
@@ -146,7 +146,7 @@ TEST_CASE("fewer than half of the nodes are places, half of them or more are not
     // The last one before it is read otherwise is not a sure one.
     CHECK((diagnosis.verdict.confidence >= 0.9) == (count < 3));
   }
-  for (const std::size_t count : {4, 5, 6, 7}) {
+  for (const std::size_t count : {4U, 5U, 6U, 7U}) {
     const Diagnosis diagnosis = slow_nodes(count);
     INFO(count);
     CHECK(diagnosis.verdict.family == Family::inconclusive);
