@@ -120,7 +120,7 @@ void Problems::throw_if_any() const {
 
 void add_output_options(CLI::App& command, OutputText& text) {
   command.add_flag("--json", text.json, "Answer as JSON (mfu.report/1)");
-  command.add_option("--out", text.out, "text, json, md, csv, github, junit, prom")
+  command.add_option("--out", text.out, "text, json, md, csv, github, junit, prom, line")
       ->allow_extra_args(false)
       ->type_name("FORMAT[:PATH]");
 }

@@ -11,7 +11,7 @@ constexpr std::array kRenderers{
     Renderer{"text", render::render_text},       Renderer{"json", render::render_json},
     Renderer{"md", render::render_markdown},     Renderer{"csv", render::render_csv},
     Renderer{"github", render::render_github},   Renderer{"junit", render::render_junit},
-    Renderer{"prom", render::render_prometheus},
+    Renderer{"prom", render::render_prometheus}, Renderer{"line", render::render_line},
 };
 
 }  // namespace

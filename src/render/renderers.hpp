@@ -13,6 +13,7 @@ namespace mfu::render {
 [[nodiscard]] std::string render_csv(const Report& report, const RenderStyle& style);
 [[nodiscard]] std::string render_github(const Report& report, const RenderStyle& style);
 [[nodiscard]] std::string render_junit(const Report& report, const RenderStyle& style);
+[[nodiscard]] std::string render_line(const Report& report, const RenderStyle& style);
 [[nodiscard]] std::string render_prometheus(const Report& report, const RenderStyle& style);
 
 }  // namespace mfu::render

@@ -48,6 +48,7 @@ struct DiagnoseText {
   AgainstText against;
   std::string max_regression;
   std::string threads;
+  bool one_line = false;
   bool verbose = false;
 };
 
@@ -107,7 +108,9 @@ int publish_scores(const RankScores& scores, std::vector<InputInfo> inputs,
   return publish(report, targets, verbose);
 }
 
-int run_diagnose(const CLI::App& command, const DiagnoseText& text) {
+int run_diagnose(const CLI::App& command, const DiagnoseText& given) {
+  DiagnoseText text = given;
+  if (text.one_line) text.output.out.emplace_back("line");
   Problems problems;
   refuse_unknown_options(command, problems);
   if (text.files.empty()) {
@@ -186,6 +189,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   command->add_option("FILE", text->files, "Traces (or folders), mfu.run/1, logs; '-': stdin")
       ->type_name("");
   add_output_options(*command, text->output);
+  command->add_flag("--one-line", text->one_line, "Print the verdict as one line, for chat");
   add_gate_options(*command, text->gates);
   add_against_options(*command, text->against);
   command

@@ -158,6 +158,25 @@ Json culprits_of(const Culprits& culprits) {
           {"groups", culprits.groups}};
 }
 
+// All families that the evidence allows; one where the verdict is named.
+Json readings_of(const DiagnoseSection& section) {
+  const Verdict& verdict = section.diagnosis.verdict;
+  Json list = Json::array();
+  if (verdict.family == Family::healthy) return list;
+  const auto add = [&](Family family, const std::string& owner, const Json& needs) {
+    list.push_back({{"family", to_string(family)}, {"owner", text(owner)}, {"needs", needs}});
+  };
+  if (verdict.families.empty() && verdict.family != Family::inconclusive) {
+    add(verdict.family, section.owner, Json::array());
+  }
+  const bool open = verdict.family == Family::inconclusive;
+  for (std::size_t i = 0; i < verdict.families.size(); ++i) {
+    add(verdict.families[i], section.reading_owners[i],
+        open ? Json(section.actions) : Json::array());
+  }
+  return list;
+}
+
 Json verdict_of(const DiagnoseSection& section) {
   const Verdict& verdict = section.diagnosis.verdict;
   Json values = {
@@ -184,6 +203,7 @@ Json verdict_of(const DiagnoseSection& section) {
     values["recoverable"] = nullptr;
     values["recoverable_missing"] = section.recoverable_missing;
   }
+  values["readings"] = readings_of(section);
   values["refuted_by"] = text(section.refuted_by);
   values["summary"] = section.verdict_line;
   values["evidence"] = section.why;

@@ -262,6 +262,7 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
                       const Conditions& conditions) {
   const Verdict& verdict = diagnosis.verdict;
   section.verdict_line = verdict_line_of(diagnosis);
+  section.one_line = one_line_of(diagnosis);
   section.worth = worth_of(diagnosis);
   section.also = also_of(diagnosis);
   if (verdict.family == Family::mixed) describe_mixed(section, diagnosis, conditions);
@@ -274,6 +275,12 @@ void describe_verdict(DiagnoseSection& section, const Diagnosis& diagnosis,
         section.why.push_back(section.health.facts[i]);
       }
     }
+  }
+  for (const Family family : verdict.families) {
+    section.reading_owners.push_back(
+        advice_for(family, Cause::none, verdict.locality, verdict.persistence,
+                   doer_subject(verdict.locality, verdict.culprits), conditions)
+            .owner);
   }
   if (verdict.family == Family::inconclusive) {
     section.actions = deciding_measurements(diagnosis.detail->verdict_facts);

@@ -59,11 +59,13 @@ struct DiagnoseSection {
   std::string mfu_missing;              // why there is no MFU, and what would give it; else empty
   std::string recoverable_missing;      // why the verdict has no recoverable step; else empty
   std::string verdict_line;             // "stall (input), all ranks, steady; confidence 0.98"
+  std::string one_line;                 // "stall all ranks steady -23.1 % of the step conf 0.98"
   std::vector<std::string> also;        // other material findings, one line each
   std::vector<std::string> why;         // evidence of the verdict
   std::string worth;                    // "9.4 MFU points (31.4 -> 40.8 %), 12.90 -> 9.92 s a step"
   std::vector<std::string> actions;
   std::string owner;
+  std::vector<std::string> reading_owners;  // one for each of the verdict's families
   std::string verify;  // the command that tells afterwards whether it helped; empty: nothing to do
   std::string refuted_by;
   std::vector<FindingText> finding_texts;          // one for each the findings

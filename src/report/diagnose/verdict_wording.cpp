@@ -142,6 +142,29 @@ std::string verdict_line_of(const Diagnosis& diagnosis) {
          confidence;
 }
 
+std::string one_line_of(const Diagnosis& diagnosis) {
+  const Verdict& verdict = diagnosis.verdict;
+  std::string text(to_string(verdict.family));
+  const bool open = verdict.family == Family::inconclusive || verdict.family == Family::mixed;
+  for (std::size_t i = 0; open && i < verdict.families.size(); ++i) {
+    text += (i == 0 ? " " : "|") + std::string(to_string(verdict.families[i]));
+  }
+  const Subject subject =
+      subject_of(verdict.locality, verdict.culprits, diagnosis.detail->setup.stages);
+  if (!subject.name.empty()) text += " " + subject.name;
+  if (verdict.persistence != Persistence::none) {
+    text += " " + std::string(to_string(verdict.persistence));
+  }
+  if (verdict.recoverable && diagnosis.headline.step_seconds > 0) {
+    text += fmt::format(
+        " {:+.1f} % of the step",
+        100 * (verdict.recoverable->step_seconds / diagnosis.headline.step_seconds - 1));
+  }
+  if (verdict.family != Family::inconclusive)
+    text += fmt::format(" conf {:.2f}", verdict.confidence);
+  return text;
+}
+
 // Where more places of the family hide behind the one that the verdict is about: the step when all
 // of them are mended.
 std::optional<double> with_hidden(const Diagnosis& diagnosis, const Finding& first) {

@@ -14,6 +14,9 @@ namespace mfu {
 
 // "stall (input), all ranks, steady; confidence 0.98"
 [[nodiscard]] std::string verdict_line_of(const Diagnosis& diagnosis);
+// "stall all ranks steady -23.1 % of the step conf 0.98": family (of an inconclusive verdict the
+// readings too), place, course, what a fix saves, confidence; what is not known is left out.
+[[nodiscard]] std::string one_line_of(const Diagnosis& diagnosis);
 // "9.4 MFU points (31.4 -> 40.8 %), 12.90 -> 9.92 s a step (9.8..10.1)"; empty: nothing to recover
 [[nodiscard]] std::string worth_of(const Diagnosis& diagnosis);
 // One line for each further finding that is material or a place of a family that the verdict names.
