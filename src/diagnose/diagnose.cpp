@@ -26,9 +26,9 @@ constexpr double kStepSpread = 0.05;       // between the ranks' steps
 // share, then uneven work, last the kernels. A new rule is one function and one line here.
 using Rule = void (*)(RuleContext&);
 constexpr Rule kRules[] = {
-    find_slow_compute,      find_slow_link,      find_slow_transfer, find_slow_stall,
-    find_microbatch_spread, find_common_stall,   find_imbalance,     find_exposed_transfer,
-    find_slowdown,          find_low_efficiency,
+    find_slow_compute,      find_slow_link,    find_slow_stall,
+    find_microbatch_spread, find_common_stall, find_imbalance,
+    find_exposed_transfer,  find_slowdown,     find_low_efficiency,
 };
 
 void note_sums(const Job& job, Notes& notes) {

@@ -1,9 +1,11 @@
 // What was found in a run, and by what: every loss with the facts that speak for it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagnose/devices/health_check.hpp"
@@ -65,11 +67,19 @@ enum class FactKind {
 };
 
 struct Fact {
+  template <std::integral Count = int, std::integral Of = int>
+  Fact(FactKind what, double first = 0.0, double second = 0.0, Count number = 0, Of all = 0,
+       std::string whose = {})
+      : kind(what),
+        a(first),
+        b(second),
+        count(static_cast<std::int64_t>(number)),
+        of(static_cast<std::int64_t>(all)),
+        name(std::move(whose)) {}
+
   FactKind kind;
-  double a = 0.0;
-  double b = 0.0;
-  std::int64_t count = 0;
-  std::int64_t of = 0;
+  double a, b;
+  std::int64_t count, of;
   std::string name;
 };
 

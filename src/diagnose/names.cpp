@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "diagnose/places/place.hpp"
 #include "diagnose/step_terms.hpp"
 #include "diagnose/worth/fix_worth.hpp"
 #include "mfu/diagnose.hpp"
@@ -193,5 +196,47 @@ std::string_view to_string(SplitMethod split) noexcept {
   }
   return "";
 }
+
+namespace diagnosis {
+
+namespace {
+
+constexpr std::size_t kMostNamed = 8;  // ranks or nodes in one name
+
+// "node n1", "ranks 2, 5, 6 and 4 more".
+std::string in_words(std::string_view what, const std::vector<std::string>& names) {
+  std::string text = std::string(what) + (names.size() > 1 ? "s " : " ");
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kMostNamed) {
+    text += " and " + std::to_string(names.size() - kMostNamed) + " more";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string place_name(const Culprits& culprits) {
+  if (!culprits.nodes.empty()) return in_words("node", culprits.nodes);
+  if (!culprits.groups.empty()) {
+    return culprits.groups.size() == 1 ? culprits.groups.front()
+                                       : in_words("group", culprits.groups);
+  }
+  std::vector<std::string> ranks;
+  for (const std::int64_t rank : culprits.ranks) ranks.push_back(std::to_string(rank));
+  return ranks.empty() ? std::string() : in_words("rank", ranks);
+}
+
+std::string index_names(const LogicalPlace& place) {
+  std::string names;
+  for (const int index : place.indices) {
+    names += (names.empty() ? "" : ", ") + std::string(to_string(place.axis)) + "=" +
+             std::to_string(index);
+  }
+  return names;
+}
+
+}  // namespace diagnosis
 
 }  // namespace mfu

@@ -9,6 +9,7 @@ namespace mfu::diagnosis::limits {
 // Where the waits are (fit/waits.cpp, fit/attribution.cpp). Calibrated by "four recorders, three
 // declarations" and "a step that its slowest rank does not make" (tests/property/recorders.cpp).
 inline constexpr double kComplement = 0.7;  // correlation and slope of two columns: -1 in theory
+inline constexpr double kStagesComplement = 0.25;  // of a pipeline's stages, beside other idle time
 inline constexpr std::size_t kMostCells = 100'000;
 inline constexpr double kUsualCells = 4.0;   // robust sigmas
 inline constexpr double kLeastMove = 0.005;  // of the step, root mean square between ranks
@@ -40,6 +41,10 @@ inline constexpr std::size_t kSameOnset = 2;     // steps between two onsets of 
 inline constexpr double kSameBursts = 0.5;       // of the steps of the rarer one, for one cause
 inline constexpr double kAlikeExcess = 0.25;     // of the larger excess, for one place
 inline constexpr std::size_t kMostWatched = 64;  // members whose courses are compared
+
+// Slow transfer (explain/slow_link.cpp). Calibrated by "one slow group" (tests/faults).
+inline constexpr double kSlowGroup = 1.3;        // times its equals
+inline constexpr double kLeastLinkShare = 0.02;  // of the step
 
 // What a slow place can mean where the devices say nothing (explain/readings.cpp): DESIGN 5,
 // paragraph 5.

@@ -19,7 +19,7 @@ void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
   if (!run.trace) return;
   const auto cut = std::find_if(run.trace->ranks.begin(), run.trace->ranks.end(),
                                 [](const TraceRank& rank) { return rank.cut_off; });
-  if (cut != run.trace->ranks.end()) facts.push_back({FactKind::cut_trace, 0, 0, cut->rank, 0, {}});
+  if (cut != run.trace->ranks.end()) facts.emplace_back(FactKind::cut_trace, 0, 0, cut->rank);
   const TraceRank* worst = nullptr;
   double most = kMostLost;
   for (const TraceRank& rank : run.trace->ranks) {
@@ -31,8 +31,8 @@ void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
     worst = &rank;
   }
   if (worst == nullptr) return;
-  facts.push_back({FactKind::lost_activities, 0, 0, worst->lost_activities, worst->activities,
-                   "rank " + std::to_string(worst->rank)});
+  facts.emplace_back(FactKind::lost_activities, 0, 0, worst->lost_activities, worst->activities,
+                     "rank " + std::to_string(worst->rank));
 }
 
 }  // namespace
@@ -44,22 +44,16 @@ std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
   const auto seen = static_cast<std::int64_t>(job.ranks());
   if (job.ranks() < 2) {
     if (std::max(setup.gpus, setup.expected_ranks) > 1) {
-      facts.push_back(
-          {FactKind::one_rank, 0, 0, 1, std::max(setup.gpus, setup.expected_ranks), {}});
+      facts.emplace_back(FactKind::one_rank, 0, 0, 1, std::max(setup.gpus, setup.expected_ranks));
     } else {
-      facts.push_back({FactKind::one_rank, 0, 0, 1, 1, {}});
+      facts.emplace_back(FactKind::one_rank, 0, 0, 1, 1);
     }
   } else if (static_cast<double>(seen) <
              kLeastCoverage * static_cast<double>(setup.expected_ranks)) {
-    facts.push_back({FactKind::few_ranks, 0, 0, seen, setup.expected_ranks, {}});
+    facts.emplace_back(FactKind::few_ranks, 0, 0, seen, setup.expected_ranks);
   }
   if (job.steps() < kLeastVerdictSteps) {
-    facts.push_back({FactKind::few_steps,
-                     0,
-                     0,
-                     static_cast<std::int64_t>(job.steps()),
-                     static_cast<std::int64_t>(kLeastVerdictSteps),
-                     {}});
+    facts.emplace_back(FactKind::few_steps, 0, 0, job.steps(), kLeastVerdictSteps);
   }
   add_lost_activities(job.run(), facts);
   return facts;

@@ -184,7 +184,7 @@ class Judge {
     facts_ = obstacles(context_, diagnosis_.detail->setup);
     const double overshoot = mean(context_.model.overshoot());
     if (overshoot >= kMostUnexplained * point_.step) {
-      facts_.push_back({FactKind::overexplained, overshoot, overshoot / point_.step, 0, 0, {}});
+      facts_.emplace_back(FactKind::overexplained, overshoot, overshoot / point_.step);
     }
     const Family top = point_.top();
     add_unseparated(top);
@@ -220,7 +220,7 @@ class Judge {
     const Job& job = context_.job();
     if (job.stages() > 1 && job.microbatch_chunks() <= 0.0 &&
         (top == Family::stall || top == Family::communication)) {
-      facts_.push_back({FactKind::no_microbatches, 0, 0, job.stages(), 0, {}});
+      facts_.emplace_back(FactKind::no_microbatches, 0, 0, job.stages());
     }
   }
 
@@ -234,9 +234,9 @@ class Judge {
         top == Family::single_gpu_efficiency) {
       return;
     }
-    facts_.push_back({FactKind::unmeasured, 0, 0, 0, 0,
-                      "communication is 0 on every rank in every step: it was not measured, and "
-                      "neither was waiting"});
+    facts_.emplace_back(FactKind::unmeasured, 0, 0, 0, 0,
+                        "communication is 0 on every rank in every step: it was not measured, and "
+                        "neither was waiting");
   }
 
   // Waiting for an unrecorded rank looks like slow communication, or like one slow link.
@@ -253,8 +253,8 @@ class Judge {
     const std::int64_t expected = diagnosis_.detail->setup.expected_ranks;
     const std::int64_t count = expected - static_cast<std::int64_t>(context_.job().ranks());
     const std::vector<std::int64_t> missing = missing_numbers(context_.job(), expected);
-    facts_.push_back(
-        {FactKind::missing_ranks, 0, 0, count, expected, names_of_missing(missing, count)});
+    facts_.emplace_back(FactKind::missing_ranks, 0, 0, count, expected,
+                        names_of_missing(missing, count));
     verdict.family = Family::inconclusive;
     verdict.families = {Family::straggler};
     if (candidate.finding.family != Family::straggler) {
@@ -331,12 +331,12 @@ class Judge {
 
   void add_unexplained() {
     if (context_.job().step_spread() > kMostUnexplained) {
-      facts_.push_back({FactKind::step_uneven, context_.job().step_spread(), 0, 0, 0, {}});
+      facts_.emplace_back(FactKind::step_uneven, context_.job().step_spread());
     }
-    facts_.push_back(
-        {FactKind::unexplained, mean(context_.model.unexplained()), unexplained_share(), 0, 0, {}});
+    facts_.emplace_back(FactKind::unexplained, mean(context_.model.unexplained()),
+                        unexplained_share());
     if (context_.job().stages() > 1 && context_.job().microbatch_chunks() <= 0.0) {
-      facts_.push_back({FactKind::no_microbatches, 0, 0, context_.job().stages(), 0, {}});
+      facts_.emplace_back(FactKind::no_microbatches, 0, 0, context_.job().stages());
     }
   }
 
@@ -356,8 +356,8 @@ class Judge {
       if (finding.family == Family::straggler && !place_told) {
         place_told = true;
         told = told || &finding == findings_.data();
-        facts_.push_back({FactKind::below_materiality, finding.loss_seconds,
-                          finding.loss_seconds / point_.step, 1, 0, place_name(finding.culprits)});
+        facts_.emplace_back(FactKind::below_materiality, finding.loss_seconds,
+                            finding.loss_seconds / point_.step, 1, 0, place_name(finding.culprits));
         continue;
       }
       const bool costly = finding.loss_seconds >= context_.options.materiality * point_.step;
@@ -365,9 +365,9 @@ class Judge {
         facts_.insert(facts_.end(), finding.facts.begin(), finding.facts.end());
       } else if (!told) {
         told = true;
-        facts_.push_back({FactKind::below_materiality, finding.loss_seconds,
-                          finding.loss_seconds / point_.step, 0, 0,
-                          std::string(to_string(finding.family))});
+        facts_.emplace_back(FactKind::below_materiality, finding.loss_seconds,
+                            finding.loss_seconds / point_.step, 0, 0,
+                            std::string(to_string(finding.family)));
       }
     }
     if (unexplained_share() >= kMostUnexplained) {
@@ -384,14 +384,10 @@ class Judge {
       // Judged at the clock that was observed, where one was.
       const Factor& single = diagnosis_.factors.front();
       const bool at_clock = !single.parts.empty();
-      facts_.push_back({FactKind::efficiency,
-                        at_clock ? single.parts.back().value : single.value,
-                        diagnosis_.detail->target_efficiency,
-                        at_clock ? 1 : 0,
-                        0,
-                        {}});
+      facts_.emplace_back(FactKind::efficiency, at_clock ? single.parts.back().value : single.value,
+                          diagnosis_.detail->target_efficiency, at_clock ? 1 : 0);
     } else {
-      facts_.push_back({FactKind::not_judged, 0, 0, 0, 0, {}});
+      facts_.emplace_back(FactKind::not_judged);
     }
   }
 
@@ -448,8 +444,8 @@ class Judge {
     // confidence. Resamples that name another family leave the question open.
     verdict.confidence = share_of(agree, replicates);
     if (share_of(agree + quiet, replicates) < kSupport) {
-      facts_.push_back({FactKind::below_materiality, point_.loss[first],
-                        point_.loss[first] / point_.step, 0, 0, std::string(to_string(top))});
+      facts_.emplace_back(FactKind::below_materiality, point_.loss[first],
+                          point_.loss[first] / point_.step, 0, 0, std::string(to_string(top)));
       abstain(top);
       return;
     }
@@ -462,7 +458,7 @@ class Judge {
     }
     if (top == Family::stall && context_.model.attribution().waits_in_stall &&
         !context_.model.attribution().host_bound) {
-      facts_.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+      facts_.emplace_back(FactKind::waits_unsplit);
       verdict.confidence = std::min(verdict.confidence, kUnsplitConfidence);
     }
     recover(first);

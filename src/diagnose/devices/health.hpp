@@ -46,6 +46,8 @@ inline constexpr double kThrottled = 0.1;        // of the load, from which a re
 // they are at the chip's own power limit, which nobody set and nothing can change.
 [[nodiscard]] std::optional<Cause> low_clock_cause(const RunTimings& run, const Setup& setup);
 
+// Adds to a slowdown of all GPUs how their clocks went over the run, and the cause where they fell.
+void add_clock_course(const Job& job, Finding& finding);
 // Adds to every finding on a place that computes longer, and on all GPUs, what telemetry says; sets
 // the cause that it shows. Does nothing where nothing is measured.
 void add_health_evidence(RuleContext& context);

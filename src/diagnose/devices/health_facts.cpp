@@ -112,7 +112,7 @@ void add_health_evidence(RuleContext& context) {
         weigh_devices(context.setup, std::move(own), std::move(peers), slowdown);
     finding.health = std::move(weighed.facts);
     if (!weighed.other_chip.empty()) {
-      finding.facts.push_back({FactKind::other_chip, 0, 0, 0, 0, weighed.other_chip});
+      finding.facts.emplace_back(FactKind::other_chip, 0, 0, 0, 0, weighed.other_chip);
     }
     // The rules on all GPUs set their own cause: it depends on the course of the clocks.
     if (!whole) finding.cause = weighed.cause;

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnose/devices/health.hpp"
 #include "diagnose/evidence.hpp"
 #include "diagnose/explain/levels.hpp"
 #include "diagnose/explain/moving_work.hpp"
+#include "diagnose/explain/slow_places.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -62,12 +62,8 @@ void add_slowest_fact(RuleContext& context, const Scenario& scenario, bool moves
     const auto row = context.model.compute_row(scenario, s);
     ++times[static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin())];
   }
-  finding.facts.push_back({moves ? FactKind::slowest_moves : FactKind::slowest_stays,
-                           0,
-                           0,
-                           *std::max_element(times.begin(), times.end()),
-                           static_cast<std::int64_t>(job.steps()),
-                           {}});
+  finding.facts.emplace_back(moves ? FactKind::slowest_moves : FactKind::slowest_stays, 0, 0,
+                             *std::max_element(times.begin(), times.end()), job.steps());
 }
 
 // A slow GPU stretches forward and backward alike; a stage with other work (logits, embedding) does
@@ -86,42 +82,8 @@ bool stretched_alike(const Job& job, const std::vector<bool>& heavy, Finding& fi
   const double forward = ratio(job.run().forward);
   const double backward = ratio(job.run().backward);
   if (!(forward > 0.0) || !(backward > 0.0)) return true;
-  finding.facts.push_back({FactKind::fwd_bwd_ratio, forward, backward, 0, 0, {}});
+  finding.facts.emplace_back(FactKind::fwd_bwd_ratio, forward, backward);
   return std::fabs(forward / backward - 1.0) < 0.15;
-}
-
-// Recordings of one rank a node: its ranks are whole nodes as far as anybody sees.
-bool each_on_its_own_node(const Job& job, const RankSet& place) {
-  return std::all_of(place.ranks.begin(), place.ranks.end(), [&](std::size_t r) {
-    const int node = job.node_of(r);
-    return node >= 0 && job.nodes()[static_cast<std::size_t>(node)].ranks.size() == 1;
-  });
-}
-
-// Do the heavy stages fill exactly some nodes, or one rank, and nothing else? The facts of the
-// finding then say so.
-bool physical_stages(const Job& job, const std::vector<std::int64_t>& stages, Finding& finding) {
-  std::vector<std::size_t> ranks;
-  std::string names;
-  for (const std::int64_t stage : stages) {
-    const auto& here = job.stage_ranks()[static_cast<std::size_t>(stage)];
-    ranks.insert(ranks.end(), here.begin(), here.end());
-    names += (names.empty() ? "" : ", ") + std::to_string(stage);
-  }
-  if (ranks.empty() || ranks.size() == job.ranks()) return false;
-  const RankSet place = place_of(job, std::move(ranks));
-  if (place.nodes.empty() && place.ranks.size() > 1 && !each_on_its_own_node(job, place)) {
-    return false;
-  }
-  finding.culprits.nodes = place.named.nodes;
-  const std::string physical = place_name(place.named);
-  if (stages.size() == 1) {
-    finding.facts.push_back({FactKind::coincides, 0, 0, stages.front(), 0, physical});
-  } else {
-    finding.facts.push_back(
-        {FactKind::coincides, 0, 0, -1, 0, "stages " + names + " and " + physical});
-  }
-  return true;
 }
 
 // Work that stays at some ranks: they hold some experts, slices or shards, or their devices were
@@ -140,12 +102,8 @@ void describe_uneven(const Job& job, const UnevenPlace& uneven, Candidate& candi
     return;
   }
   finding.culprits = place.named;
-  finding.facts.push_back({FactKind::two_speeds,
-                           uneven.on.culprits,
-                           uneven.on.peers,
-                           static_cast<std::int64_t>(place.ranks.size()),
-                           static_cast<std::int64_t>(job.ranks()),
-                           {}});
+  finding.facts.emplace_back(FactKind::two_speeds, uneven.on.culprits, uneven.on.peers,
+                             place.ranks.size(), job.ranks());
 }
 
 // The uneven work at known ranks, where it is not there in every step; else null.
@@ -154,29 +112,10 @@ const UnevenPlace* passing_place(const RuleContext& context) {
   return passing ? &*context.uneven : nullptr;
 }
 
-void date_uneven(const RuleContext& context, const Course& course, double excess_s,
-                 Candidate& candidate) {
-  Finding& finding = candidate.finding;
-  context.date(finding, course);
-  candidate.on = course.on;
-  if (course.persistence == Persistence::bursts) {
-    finding.facts.push_back({FactKind::burst_excess,
-                             excess_s,
-                             course.period_steps.value_or(0.0),
-                             static_cast<std::int64_t>(course.on_count),
-                             static_cast<std::int64_t>(course.on.size()),
-                             {}});
-  }
-  if (!course.onset) return;
-  finding.facts.push_back(
-      {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
-}
-
 struct HeavyStages {
   std::vector<bool> heavy;  // by stage
   std::size_t worst = 0;
-  double others = 0.0;        // seconds: the median of the stages beside the worst
-  std::vector<double> peers;  // by stage: the median of the stages that are not heavy
+  double others = 0.0;  // seconds: the median of the stages beside the worst
 };
 
 HeavyStages heavy_stages(std::span<const double> levels) {
@@ -195,36 +134,35 @@ HeavyStages heavy_stages(std::span<const double> levels) {
     }
   }
   result.heavy[result.worst] = true;
-  std::vector<double> light;
-  for (std::size_t p = 0; p < levels.size(); ++p) {
-    if (!result.heavy[p]) light.push_back(levels[p]);
-  }
-  const double usual = light.empty() ? result.others : median_inplace(light);
-  for (std::size_t p = 0; p < levels.size(); ++p) {
-    result.peers.push_back(result.heavy[p] ? usual : levels[p]);
-  }
   return result;
 }
 
+RankSet place_of_stages(const Job& job, const std::vector<bool>& heavy) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    if (heavy[static_cast<std::size_t>(job.stage_of(r))]) ranks.push_back(r);
+  }
+  return place_of(job, std::move(ranks));
+}
+
 void describe_stages(RuleContext& context, const HeavyStages& stages,
-                     std::span<const double> levels, Candidate& candidate) {
+                     std::span<const double> levels, const RankSet& place, Candidate& candidate) {
   const Job& job = context.job();
   Finding& finding = candidate.finding;
   finding.locality = Locality::stage;
   finding.persistence = Persistence::steady;
   finding.cause = Cause::stage_partition;
-  for (std::size_t p = 0; p < stages.heavy.size(); ++p) {
-    if (stages.heavy[p]) finding.culprits.stages.push_back(static_cast<std::int64_t>(p));
-  }
-  finding.facts.push_back({FactKind::stage_work,
-                           levels[stages.worst],
-                           stages.others,
-                           static_cast<std::int64_t>(stages.worst),
-                           static_cast<std::int64_t>(levels.size()),
-                           {}});
+  finding.facts.emplace_back(FactKind::stage_work, levels[stages.worst], stages.others,
+                             stages.worst, levels.size());
   const bool alike = stretched_alike(job, stages.heavy, finding);
-  if (physical_stages(job, finding.culprits.stages, finding) && alike) {
+  if (alike && readings_of_compute(job, place, DeviceStory::silent).families.size() > 1) {
     candidate.alike = {Family::straggler, Family::imbalance};
+    finding.culprits.nodes = place.named.nodes;
+    name_coincidence(job, place, finding);
+  } else {
+    for (std::size_t p = 0; p < stages.heavy.size(); ++p) {
+      if (stages.heavy[p]) finding.culprits.stages.push_back(static_cast<std::int64_t>(p));
+    }
   }
 }
 
@@ -258,19 +196,6 @@ RowEdit even_stages_by_step(const Job& job) {
   };
 }
 
-// The heavy stages as slow hardware that is put right.
-RowEdit at_peers_level(const Job& job, const HeavyStages& stages, std::span<const double> levels) {
-  std::vector<double> factor;
-  for (std::size_t p = 0; p < levels.size(); ++p) {
-    factor.push_back(levels[p] > 0.0 ? stages.peers[p] / levels[p] : 1.0);
-  }
-  return [&job, factor = std::move(factor)](std::size_t, std::span<double> row) {
-    for (std::size_t r = 0; r < row.size(); ++r) {
-      row[r] *= factor[static_cast<std::size_t>(job.stage_of(r))];
-    }
-  };
-}
-
 // Takes the fix of the candidate, and what it saves after the local places.
 void fix_by(RuleContext& context, const RowEdit& edit, bool evens_microbatches,
             Candidate& candidate) {
@@ -284,59 +209,28 @@ void fix_by(RuleContext& context, const RowEdit& edit, bool evens_microbatches,
       difference(context.model.steps_under(context.local_fixed), context.model.steps_under(fixed));
 }
 
-// Work and hardware look the same there, until telemetry shows the hardware to be bad.
-void take_bad_device(const RuleContext& context, const HeavyStages& stages,
-                     std::span<const double> levels, Candidate& candidate) {
-  const Job& job = context.job();
-  Finding& finding = candidate.finding;
-  std::vector<std::size_t> ranks;
-  for (std::size_t r = 0; r < job.ranks(); ++r) {
-    if (stages.heavy[static_cast<std::size_t>(job.stage_of(r))]) ranks.push_back(r);
-  }
-  const double level = levels[stages.worst];
-  if (!(stages.others > 0.0)) return;
-  if (evidence_on(context, ranks, level / stages.others).cause == Cause::none) return;
-  candidate.alike.clear();
-  finding.family = Family::straggler;
-  finding.cause = Cause::none;  // the evidence on the finding names it
-  finding.culprits.stages.clear();
-  finding.locality = finding.culprits.nodes.empty() ? Locality::rank : Locality::node;
-  if (finding.culprits.nodes.empty()) {
-    for (const std::size_t r : ranks) finding.culprits.ranks.push_back(job.run().ranks[r].rank);
-  }
-  finding.facts = {{FactKind::compute_excess,
-                    level,
-                    stages.others,
-                    static_cast<std::int64_t>(job.steps()),
-                    static_cast<std::int64_t>(job.steps()),
-                    {}}};
-}
-
 // A stage that is one node: slow hardware there can cost much while balancing the stages would save
 // little, since the pipeline hides part of a heavy first stage. Found before the size of the
 // imbalance is looked at, or it would pass for healthy.
 bool find_confounded_stage(RuleContext& context, std::span<const double> levels) {
-  if (context.job().stages() < 2) return false;
+  const Job& job = context.job();
+  if (job.stages() < 2) return false;
   const HeavyStages stages = heavy_stages(levels);
   if (!(levels[stages.worst] > kHeavyStage * stages.others)) return false;
-  Candidate candidate;
-  candidate.materiality = context.options.materiality;
-  candidate.finding.family = Family::imbalance;
-  describe_stages(context, stages, levels, candidate);
+  const Scenario& base = context.local_fixed;
+  const SlowPlace slow = watched(context, place_of_stages(job, stages.heavy),
+                                 [&](std::size_t s) { return context.model.compute_row(base, s); });
+  Candidate candidate = context.candidate(Family::imbalance, Locality::stage);
+  describe_stages(context, stages, levels, slow.place, candidate);
   if (candidate.alike.empty()) return false;
-  take_bad_device(context, stages, levels, candidate);
-  const auto since = onset_of_stages(context, stages.heavy, context.local_fixed);
-  candidate.on.assign(context.job().steps(), true);
-  if (since) {
-    date_uneven(context, *since, 0.0, candidate);
-    std::vector<bool> holds;
-    for (std::size_t r = 0; r < context.job().ranks(); ++r) {
-      holds.push_back(stages.heavy[static_cast<std::size_t>(context.job().stage_of(r))]);
-    }
-    fix_by(context, to_peers_median(context.job(), holds), false, candidate);
+  const DeviceStory devices = devices_of(context, slow);
+  if (devices == DeviceStory::bad) {
+    candidate = candidate_of(context, slow, readings_of_compute(job, slow.place, devices),
+                             FactKind::compute_excess);
   } else {
-    fix_by(context, at_peers_level(context.job(), stages, levels), false, candidate);
+    context.follow(candidate, slow.course, slow.excess());
   }
+  fix_by(context, to_peers_median(job, slow.place.holds), false, candidate);
   if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;
   context.found.push_back(std::move(candidate));
   return true;
@@ -352,14 +246,11 @@ void find_imbalance(RuleContext& context) {
   const std::vector<double> levels = rank_means(context, base);
   const std::vector<double> stage_level = stage_means(job, levels);
   if (find_confounded_stage(context, stage_level)) return;
-  Candidate candidate;
-  candidate.materiality = context.options.materiality;
+  Candidate candidate = context.candidate(Family::imbalance, Locality::all);
   fix_by(context, everything_even(), true, candidate);
   if (mean(candidate.loss) < kLeastShare * context.mean_step()) return;
   candidate.on.assign(job.steps(), true);
   Finding& finding = candidate.finding;
-  finding.family = Family::imbalance;
-
   double balanced_stages = 0.0;
   Scenario inside = base;
   inside.compute.push_back(even_inside_stages(job));
@@ -375,11 +266,11 @@ void find_imbalance(RuleContext& context) {
   }
 
   if (job.stages() > 1 && balanced_stages >= balanced_inside) {
-    describe_stages(context, heavy_stages(stage_level), stage_level, candidate);
-    if (since) date_uneven(context, *since, 0.0, candidate);
-    finding.facts.push_back({FactKind::within_stage, balanced_inside, balanced_stages, 0, 0, {}});
+    const HeavyStages heavy = heavy_stages(stage_level);
+    describe_stages(context, heavy, stage_level, place_of_stages(job, heavy.heavy), candidate);
+    if (since) context.follow(candidate, *since);
+    finding.facts.emplace_back(FactKind::within_stage, balanced_inside, balanced_stages);
   } else {
-    finding.locality = Locality::all;
     // What remains when the ranks' means over time stand in for every step is persistent.
     const double standing = context.model.form().slowest(levels);
     std::vector<double> stage_row(levels.size());
@@ -405,7 +296,7 @@ void find_imbalance(RuleContext& context) {
       finding.persistence = Persistence::steady;
       finding.cause = Cause::data_shard;
       if (passing != nullptr) {
-        date_uneven(context, passing->course, passing->on.culprits - passing->on.peers, candidate);
+        context.follow(candidate, passing->course, passing->on.culprits - passing->on.peers);
       } else if (compute_variation(context, base) < kJitterVariation) {
         // Work can be moved once and for all; the jitter around it stays.
         fix_by(context, even_ranks(levels), false, candidate);
@@ -413,17 +304,17 @@ void find_imbalance(RuleContext& context) {
       if (context.uneven) {
         describe_uneven(job, *context.uneven, candidate);
       } else {
-        finding.facts.push_back(
-            {FactKind::graded_shards, quantile(levels, 0.02), quantile(levels, 0.98), 0, 0, {}});
+        finding.facts.emplace_back(FactKind::graded_shards, quantile(levels, 0.02),
+                                   quantile(levels, 0.98));
       }
     }
     if (job.stages() > 1) {
-      finding.facts.push_back({FactKind::within_stage, balanced_inside, balanced_stages, 0, 0, {}});
+      finding.facts.emplace_back(FactKind::within_stage, balanced_inside, balanced_stages);
     }
   }
   if (mean(base.spread) > kLeastShare * context.mean_step()) {
-    finding.facts.push_back(
-        {FactKind::microbatch_spread, mean(base.spread), context.spread_sigma, 0, 0, {}});
+    finding.facts.emplace_back(FactKind::microbatch_spread, mean(base.spread),
+                               context.spread_sigma);
   }
   context.found.push_back(std::move(candidate));
 }

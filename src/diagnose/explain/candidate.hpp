@@ -63,8 +63,11 @@ struct RuleContext {
   [[nodiscard]] double mean_step() const noexcept { return job().mean_step(); }
   // T - T_fixed for each step.
   [[nodiscard]] std::vector<double> loss_under(const Scenario& scenario) const;
-  // When a finding acts: persistence, period, and the id of the step of its onset.
-  void date(Finding& finding, const Course& course) const;
+  // A candidate from the general materiality on.
+  [[nodiscard]] Candidate candidate(Family family, Locality locality) const;
+  // When it acts: persistence, period, the id of the step of its onset. Bursts that are no more
+  // than their steps say have `burst_s` 0.
+  void follow(Candidate& candidate, const Course& course, double burst_s = 0.0) const;
   // A finding that is one event, `seconds` longer than usual in a step (index). Where `ranks`
   // (indices) made it, it is theirs, and `row` (one value a rank) has what they did: seconds of
   // compute, or of their own stalls. Without ranks it stays the job's.
@@ -84,7 +87,6 @@ void price_alone(RuleContext& context);
 void find_slow_compute(RuleContext& context);
 void find_slow_stall(RuleContext& context);
 void find_slow_link(RuleContext& context);
-void find_slow_transfer(RuleContext& context);
 void find_microbatch_spread(RuleContext& context);
 void find_common_stall(RuleContext& context);
 void find_imbalance(RuleContext& context);

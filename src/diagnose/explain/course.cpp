@@ -89,6 +89,19 @@ std::optional<double> period_of(const std::vector<bool>& on, std::span<const std
   return gap;
 }
 
+double BurstSplit::mean_excess() const {
+  return sum(excess) / static_cast<double>(std::max<std::size_t>(1, on_count));
+}
+
+Course course_of_bursts(const BurstSplit& split, std::span<const std::int64_t> ids) {
+  Course course;
+  course.persistence = Persistence::bursts;
+  course.on = split.on;
+  course.on_count = split.on_count;
+  course.period_steps = period_of(split.on, ids);
+  return course;
+}
+
 BurstSplit split_bursts(std::span<const double> series, double floor) {
   BurstSplit result;
   result.on.assign(series.size(), false);

@@ -31,7 +31,10 @@ struct BurstSplit {
   std::size_t on_count = 0;
   double level = 0.0;          // median of the steps outside bursts
   std::vector<double> excess;  // above the level in burst steps, else 0
+
+  [[nodiscard]] double mean_excess() const;  // of the burst steps
 };
+[[nodiscard]] Course course_of_bursts(const BurstSplit& split, std::span<const std::int64_t> ids);
 [[nodiscard]] BurstSplit split_bursts(std::span<const double> series, double floor);
 
 // The upper of two speeds between which a series flips: on in the slow steps, level that of the

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "diagnose/explain/levels.hpp"
+#include "diagnose/fit/waits.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -30,19 +31,11 @@ double spread_of_one(RuleContext& context, std::size_t places, std::size_t count
     for (std::size_t r = 0; r < row.size(); ++r) totals[place_of(r)] += row[r];
     for (double& total : totals) total = std::log(std::max(total, 1e-300));
   }
-  std::vector<double> series(job.steps());
-  for (std::size_t d = 0; d < places; ++d) {
-    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = logs.at(s, d);
-    const double usual = median(series);
-    for (std::size_t s = 0; s < job.steps(); ++s) logs.at(s, d) -= usual;
-  }
+  // The median of a few places is nearly one of them, whose own would be lost.
+  beside_usual(logs, places > kManyPlaces ? Common::median : Common::mean);
   std::vector<double> strays;
   for (std::size_t s = 0; s < job.steps(); ++s) {
-    // The median of a few places is nearly one of them, whose own would be lost.
-    const double common = places > kManyPlaces ? median(logs.row(s))
-                          : places > 1         ? mean(logs.row(s))
-                                               : 0.0;
-    for (const double value : logs.row(s)) strays.push_back(value - common);
+    for (const double value : logs.row(s)) strays.push_back(value);
   }
   // The common part of few places holds a part of each one's own.
   const double few =

@@ -91,21 +91,11 @@ void describe_jitter(RuleContext& context, const Scenario& base, const Lengths& 
   if (mean(base.spread) > candidate.materiality * context.mean_step()) return;
   Finding& finding = candidate.finding;
   if (!no_work && !(variation < most)) {
-    finding.facts.push_back({FactKind::jitter_or_work,
-                             price,
-                             variation,
-                             static_cast<std::int64_t>(job.ranks()),
-                             0,
-                             {}});
+    finding.facts.emplace_back(FactKind::jitter_or_work, price, variation, job.ranks());
     return;
   }
   finding.cause = Cause::jitter;
-  finding.facts.push_back({FactKind::jitter,
-                           mean(candidate.loss),
-                           variation,
-                           static_cast<std::int64_t>(job.ranks()),
-                           0,
-                           {}});
+  finding.facts.emplace_back(FactKind::jitter, mean(candidate.loss), variation, job.ranks());
   candidate.materiality = std::numeric_limits<double>::infinity();
 }
 
@@ -155,7 +145,7 @@ void describe_moving(RuleContext& context, const Scenario& scenario, Candidate& 
   const Lengths lengths = lengths_evidence(context.job());
   describe_jitter(context, scenario, lengths, candidate);
   if (!lengths.known) return;
-  finding.facts.push_back({FactKind::fwd_bwd, lengths.correlation, lengths.variation, 0, 0, {}});
+  finding.facts.emplace_back(FactKind::fwd_bwd, lengths.correlation, lengths.variation);
   if (finding.cause == Cause::jitter) return;
   if (lengths.correlation >= kLengthsCorrelation && lengths.variation >= kLengthsVariation) {
     finding.cause = Cause::data_lengths;

@@ -7,6 +7,19 @@
 
 namespace mfu::diagnosis {
 
+bool fills_a_stage(const Job& job, const RankSet& place) {
+  if (job.stages() < 2) return false;
+  std::size_t inside = 0;
+  for (const auto& ranks : job.stage_ranks()) {
+    if (ranks.empty() || !std::all_of(ranks.begin(), ranks.end(),
+                                      [&](std::size_t r) { return bool{place.holds[r]}; })) {
+      continue;
+    }
+    inside += ranks.size();
+  }
+  return inside == place.ranks.size();
+}
+
 namespace {
 
 // What a place is, by what it coincides with.
@@ -49,18 +62,13 @@ bool few_enough(std::size_t count, std::size_t of) {
          static_cast<double>(count) <= limits::kPhysicalShare * static_cast<double>(of);
 }
 
-// Does the place fill stages of a pipeline that has others?
-bool fills_a_stage(const Job& job, const RankSet& place) {
-  if (job.stages() < 2) return false;
-  std::size_t inside = 0;
-  for (const auto& ranks : job.stage_ranks()) {
-    if (ranks.empty() || !std::all_of(ranks.begin(), ranks.end(),
-                                      [&](std::size_t r) { return bool{place.holds[r]}; })) {
-      continue;
-    }
-    inside += ranks.size();
-  }
-  return inside == place.ranks.size();
+// One rank, or recordings of one rank a node: its ranks are whole nodes as far as anybody sees.
+bool each_alone(const Job& job, const RankSet& place) {
+  return place.ranks.size() == 1 ||
+         std::all_of(place.ranks.begin(), place.ranks.end(), [&](std::size_t r) {
+           const int node = job.node_of(r);
+           return node >= 0 && job.nodes()[static_cast<std::size_t>(node)].ranks.size() == 1;
+         });
 }
 
 Kind kind_of(const Job& job, const RankSet& place) {
@@ -70,7 +78,7 @@ Kind kind_of(const Job& job, const RankSet& place) {
     return fewer_than_half(place.nodes.size(), job.nodes().size()) ? Kind::nodes : Kind::most_nodes;
   }
   if (place.logical) return place.logical->one_each ? Kind::logical_ranks : Kind::logical;
-  if (stage) return place.ranks.size() == 1 ? Kind::logical_ranks : Kind::logical;
+  if (stage) return each_alone(job, place) ? Kind::logical_ranks : Kind::logical;
   return few_enough(place.ranks.size(), job.ranks()) ? Kind::ranks : Kind::many_ranks;
 }
 

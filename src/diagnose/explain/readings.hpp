@@ -21,6 +21,8 @@ struct Readings {
   bool near_boundary = false;    // one more slow unit would be read differently
 };
 
+// Does the place fill stages of a pipeline that has others?
+[[nodiscard]] bool fills_a_stage(const Job& job, const RankSet& place);
 // Of a place that computes longer than its peers.
 [[nodiscard]] Readings readings_of_compute(const Job& job, const RankSet& place,
                                            DeviceStory devices);

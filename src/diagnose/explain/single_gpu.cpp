@@ -1,7 +1,6 @@
 // Rules on every GPU alike: compute that slows down over the run, and kernels below the target.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "diagnose/devices/health.hpp"
 #include "diagnose/evidence.hpp"
@@ -18,10 +17,9 @@ constexpr double kLeastRise = 0.03;         // of the level before
 constexpr double kBurstFloor = 0.05;        // of the step
 constexpr double kLeastDriftShare = 0.005;  // of the step
 constexpr double kUsual = 0.1;              // quantile over the steps of a level that can rise
-constexpr double kClockDrop = 0.02;
-constexpr double kLowClocks = 0.95;  // of the clock that the peak means
+constexpr double kLowClocks = 0.95;         // of the clock that the peak means
 
-std::vector<double> compute_levels(RuleContext& context) {
+std::vector<double> median_levels(RuleContext& context) {
   std::vector<double> levels;
   for (std::size_t s = 0; s < context.job().steps(); ++s) {
     levels.push_back(median(context.model.compute_row(context.local_fixed, s)));
@@ -29,88 +27,32 @@ std::vector<double> compute_levels(RuleContext& context) {
   return levels;
 }
 
-// Of a pipeline, what all of its stages share: some stages that get heavier are not all ranks.
-std::vector<double> levels_of_all_stages(RuleContext& context) {
+// What all ranks share: in each step the ranks over each one's own usual, of which a quarter is no
+// slower. Stages that get heavier, or ranks that are slow from some step on, are not all.
+std::vector<double> shared_levels(RuleContext& context) {
   const Job& job = context.job();
-  std::vector<double> levels = compute_levels(context);
-  if (job.stages() < 2) return levels;
-  const double usual = quantile(levels, kUsual);
-  std::vector<double> least(job.steps(), std::numeric_limits<double>::infinity());
-  std::vector<double> stage(job.steps());
-  std::vector<double> peers;
-  for (const auto& ranks : job.stage_ranks()) {
-    if (ranks.empty()) continue;
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      const auto row = context.model.compute_row(context.local_fixed, s);
-      peers.clear();
-      for (const std::size_t r : ranks) peers.push_back(row[r]);
-      stage[s] = median_inplace(peers);
-    }
-    const double own = quantile(stage, kUsual);
-    if (!(own > 0.0)) continue;
-    for (std::size_t s = 0; s < job.steps(); ++s) least[s] = std::min(least[s], stage[s] / own);
-  }
-  for (std::size_t s = 0; s < job.steps(); ++s) levels[s] = std::min(levels[s], usual * least[s]);
-  return levels;
-}
-
-// Of the ranks that are not slow by themselves: where many are, from some step on, the median of
-// all would rise with them.
-std::vector<double> even_levels(RuleContext& context) {
-  if (!context.uneven) return levels_of_all_stages(context);
-  std::vector<double> levels;
-  std::vector<double> even;
-  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+  Column rows(job.steps(), job.ranks());
+  for (std::size_t s = 0; s < job.steps(); ++s) {
     const auto row = context.model.compute_row(context.local_fixed, s);
-    even.clear();
-    for (std::size_t r = 0; r < row.size(); ++r) {
-      if (!context.uneven->place.holds[r]) even.push_back(row[r]);
+    std::copy(row.begin(), row.end(), rows.row(s).begin());
+  }
+  std::vector<double> usual;
+  std::vector<double> series(job.steps());
+  for (std::size_t r = 0; r < job.ranks(); ++r) {
+    for (std::size_t s = 0; s < job.steps(); ++s) series[s] = rows.at(s, r);
+    usual.push_back(quantile(series, kUsual));
+  }
+  const double level = median(usual);
+  std::vector<double> levels;
+  std::vector<double> ratios;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    ratios.clear();
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      if (usual[r] > 0.0) ratios.push_back(rows.at(s, r) / usual[r]);
     }
-    levels.push_back(even.empty() ? median(row) : median_inplace(even));
+    levels.push_back(ratios.empty() ? 0.0 : level * lower_quartile_inplace(ratios));
   }
   return levels;
-}
-
-// Median over the ranks of a per-step telemetry series, over the first and the last fifth of the
-// steps used; nothing where the file has one value for the run, or none.
-std::optional<std::pair<double, double>> ends_of(const Job& job,
-                                                 std::vector<double> RankTelemetry::*series) {
-  const std::size_t n = job.run().steps.size();
-  std::vector<double> first;
-  std::vector<double> last;
-  for (const RankInfo& info : job.run().ranks) {
-    const std::vector<double>& values = info.telemetry.*series;
-    if (values.size() != n || n < 5) continue;
-    const std::size_t fifth = n / 5;
-    for (std::size_t i = 0; i < fifth; ++i) {
-      if (!std::isnan(values[i])) first.push_back(values[i]);
-      if (!std::isnan(values[n - 1 - i])) last.push_back(values[n - 1 - i]);
-    }
-  }
-  if (first.empty() || last.empty()) return std::nullopt;
-  return std::pair{median_inplace(first), median_inplace(last)};
-}
-
-void add_clock_evidence(const Job& job, Finding& finding) {
-  const auto clocks = ends_of(job, &RankTelemetry::sm_clock_mhz);
-  if (!clocks) return;
-  finding.facts.push_back({FactKind::clocks, clocks->second, clocks->first, 0, 0, "over the run"});
-  if (clocks->second > (1.0 - kClockDrop) * clocks->first) return;
-  const auto heat = ends_of(job, &RankTelemetry::temperature_c);
-  bool power = false;
-  bool thermal = heat && heat->second > heat->first + 3.0;
-  for (const RankInfo& info : job.run().ranks) {
-    for (const std::string& text : info.telemetry.throttle_reasons) {
-      const auto reason = throttle_reason_of(text);
-      power = power || (reason && is_power(*reason));
-      thermal = thermal || (reason && is_thermal(*reason));
-    }
-  }
-  if (thermal) {
-    finding.cause = Cause::thermal;
-  } else if (power) {
-    finding.cause = Cause::power;
-  }
 }
 
 // A drift starts from its first steps: the first fifth has drifted already. The lowest short window
@@ -136,51 +78,36 @@ RowEdit at_level(std::vector<double> factor) {
 
 void find_slowdown(RuleContext& context) {
   const Job& job = context.job();
-  const std::vector<double> levels = even_levels(context);
+  const std::vector<double> levels = shared_levels(context);
   const double floor_level = quantile(levels, 0.1);
   std::vector<double> above;
   for (const double level : levels) above.push_back(std::max(0.0, level - floor_level));
-  const Course course = course_of(above, context.step_ids);
+  Course course = course_of(above, context.step_ids);
 
-  Candidate candidate;
-  candidate.materiality = context.options.materiality;
+  Candidate candidate = context.candidate(Family::single_gpu_efficiency, Locality::all);
   Finding& finding = candidate.finding;
-  finding.family = Family::single_gpu_efficiency;
-  finding.locality = Locality::all;
   std::vector<double> factor(levels.size(), 1.0);
   const bool rises =
       (course.persistence == Persistence::onset || course.persistence == Persistence::drift) &&
       course.after - course.before > kLeastRise * (floor_level + course.before);
   if (rises) {
-    const double before = course.onset ? floor_level + course.before : level_at_start(levels);
-    finding.persistence = course.persistence;
-    if (course.onset) finding.onset_step = context.step_ids[*course.onset];
-    finding.facts.push_back({FactKind::slowdown, before, floor_level + course.after, 0, 0, {}});
-    if (course.onset) {
-      finding.facts.push_back(
-          {FactKind::onset, before, floor_level + course.after, *finding.onset_step, 0, {}});
-    }
-    add_clock_evidence(job, finding);
+    course.before = course.onset ? floor_level + course.before : level_at_start(levels);
+    course.after += floor_level;
+    const double before = course.before;
+    finding.facts.emplace_back(FactKind::slowdown, before, course.after);
+    context.follow(candidate, course);
+    add_clock_course(job, finding);
     for (std::size_t s = 0; s < levels.size(); ++s) {
       if (levels[s] > before) factor[s] = before / levels[s];
     }
-    candidate.on = course.on;
   } else {
     BurstSplit split = split_bursts(levels, kBurstFloor * context.mean_step());
     if (split.on_count == 0) split = split_modes(levels);
     if (split.on_count == 0) return;
-    finding.persistence = Persistence::bursts;
-    finding.period_steps = period_of(split.on, context.step_ids);
-    finding.facts.push_back({FactKind::burst_excess,
-                             sum(split.excess) / static_cast<double>(split.on_count),
-                             finding.period_steps.value_or(0.0),
-                             static_cast<std::int64_t>(split.on_count),
-                             static_cast<std::int64_t>(job.steps()),
-                             {}});
+    context.follow(candidate, course_of_bursts(split, context.step_ids), split.mean_excess());
     for (std::size_t s = 0; s < levels.size(); ++s) {
       if (split.on[s]) factor[s] = split.level / levels[s];
     }
-    candidate.on = split.on;
   }
   candidate.fix = [edit = at_level(std::move(factor))](Scenario& scenario) {
     scenario.compute.push_back(edit);
@@ -196,18 +123,15 @@ void find_low_efficiency(RuleContext& context) {
   const Setup& setup = context.setup;
   const Job& job = context.job();
   const bool judged = setup.flops_per_step && setup.peak_flops_per_gpu;
-  const double level = mean(compute_levels(context));
+  const double level = mean(median_levels(context));
   const double efficiency = judged ? *setup.flops_per_step / (static_cast<double>(setup.gpus) *
                                                               *setup.peak_flops_per_gpu * level)
                                    : 0.0;
   const double target = context.options.target_efficiency;
   const auto book = [&](Cause cause, Fact fact, double share) {
-    Candidate candidate;
-    candidate.materiality = context.options.materiality;
+    Candidate candidate = context.candidate(Family::single_gpu_efficiency, Locality::all);
     candidate.on.assign(job.steps(), true);
     Finding& finding = candidate.finding;
-    finding.family = Family::single_gpu_efficiency;
-    finding.locality = Locality::all;
     finding.persistence = Persistence::steady;
     finding.cause = cause;
     finding.facts.push_back(std::move(fact));

@@ -1,13 +1,12 @@
 // Rules: places that compute, or stall by themselves, longer than their peers.
+#include "diagnose/explain/slow_places.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "diagnose/devices/health.hpp"
 #include "diagnose/evidence.hpp"
-#include "diagnose/explain/candidate.hpp"
-#include "diagnose/explain/readings.hpp"
-#include "diagnose/places/place.hpp"
 #include "diagnose/thresholds.hpp"
 #include "statistics/robust.hpp"
 
@@ -32,12 +31,8 @@ void add_forward_backward(const Job& job, const RankSet& place, Finding& finding
     ++count;
   }
   if (count == 0) return;
-  finding.facts.push_back({FactKind::fwd_bwd_ratio,
-                           forward.value() / static_cast<double>(count),
-                           backward.value() / static_cast<double>(count),
-                           0,
-                           0,
-                           {}});
+  finding.facts.emplace_back(FactKind::fwd_bwd_ratio, forward.value() / static_cast<double>(count),
+                             backward.value() / static_cast<double>(count));
 }
 
 // Applies a fix on top of the earlier fixes; returns what it saves in each step.
@@ -45,37 +40,6 @@ std::vector<double> saved_by(RuleContext& context, const std::function<void(Scen
   const std::vector<double> before = context.model.steps_under(context.local_fixed);
   fix(context.local_fixed);
   return difference(before, context.model.steps_under(context.local_fixed));
-}
-
-// A place with its and its peers' seconds in each step.
-struct SlowPlace {
-  RankSet place;
-  std::vector<Contrast> levels;
-  Course course;  // of the difference
-  Contrast on;    // means over the steps in which it is there
-
-  [[nodiscard]] double excess() const { return on.culprits - on.peers; }
-};
-
-SlowPlace watched(const RuleContext& context, RankSet place, const RowOf& row_of) {
-  SlowPlace result;
-  result.place = std::move(place);
-  std::vector<double> excess;
-  for (std::size_t s = 0; s < context.job().steps(); ++s) {
-    result.levels.push_back(contrast(context.job(), result.place, row_of(s)));
-    excess.push_back(result.levels.back().culprits - result.levels.back().peers);
-  }
-  result.course = course_of(excess, context.step_ids);
-  Sum own;
-  Sum peers;
-  for (std::size_t s = 0; s < excess.size(); ++s) {
-    if (!result.course.on[s]) continue;
-    own.add(result.levels[s].culprits);
-    peers.add(result.levels[s].peers);
-  }
-  const auto on = static_cast<double>(std::max<std::size_t>(1, result.course.on_count));
-  result.on = {own.value() / on, peers.value() / on};
-  return result;
 }
 
 // Did both come at the same time, so that one cause can be behind them?
@@ -132,8 +96,8 @@ std::vector<RankSet> by_course(const RuleContext& context, const RankSet& place,
   return result;
 }
 
-// The slow places of some row of seconds, found one after the other with those before put right.
-// Those that are alike (same kind of place, same course, similar size) are one.
+}  // namespace
+
 std::vector<SlowPlace> slow_places(RuleContext& context, const std::function<RowOf()>& rows,
                                    const std::function<void(const RankSet&)>& mend, bool by_stage) {
   const Job& job = context.job();
@@ -176,9 +140,28 @@ std::vector<SlowPlace> slow_places(RuleContext& context, const std::function<Row
   return found;
 }
 
-// What is coincident with a place, as far as its name does not say it.
+SlowPlace watched(const RuleContext& context, RankSet place, const RowOf& row_of) {
+  SlowPlace result;
+  result.place = std::move(place);
+  std::vector<double> excess;
+  for (std::size_t s = 0; s < context.job().steps(); ++s) {
+    result.levels.push_back(contrast(context.job(), result.place, row_of(s)));
+    excess.push_back(result.levels.back().culprits - result.levels.back().peers);
+  }
+  result.course = course_of(excess, context.step_ids);
+  Sum own;
+  Sum peers;
+  for (std::size_t s = 0; s < excess.size(); ++s) {
+    if (!result.course.on[s]) continue;
+    own.add(result.levels[s].culprits);
+    peers.add(result.levels[s].peers);
+  }
+  const auto on = static_cast<double>(std::max<std::size_t>(1, result.course.on_count));
+  result.on = {own.value() / on, peers.value() / on};
+  return result;
+}
+
 void name_coincidence(const Job& job, const RankSet& place, Finding& finding) {
-  if (!place.logical && place.nodes.empty()) return;
   std::string logical;
   if (place.logical) {
     logical = index_names(*place.logical);
@@ -186,7 +169,7 @@ void name_coincidence(const Job& job, const RankSet& place, Finding& finding) {
       finding.culprits.groups.push_back(std::string(to_string(place.logical->axis)) + "=" +
                                         std::to_string(index));
     }
-  } else if (job.stages() > 1) {
+  } else if (fills_a_stage(job, place)) {
     for (int p = 0; p < job.stages(); ++p) {
       const auto& here = job.stage_ranks()[static_cast<std::size_t>(p)];
       if (here.empty() || !place.holds[here.front()]) continue;
@@ -195,57 +178,27 @@ void name_coincidence(const Job& job, const RankSet& place, Finding& finding) {
     }
   }
   if (logical.empty()) return;
-  finding.facts.push_back(
-      {FactKind::coincides, 0, 0, -1, 0, logical + " and " + place_name(place.named)});
-}
-
-void describe_course(const RuleContext& context, const SlowPlace& slow, Candidate& candidate) {
-  Finding& finding = candidate.finding;
-  const Course& course = slow.course;
-  context.date(finding, course);
-  candidate.on = course.on;
-  if (course.persistence == Persistence::bursts) {
-    finding.facts.push_back({FactKind::burst_excess,
-                             slow.excess(),
-                             course.period_steps.value_or(0.0),
-                             static_cast<std::int64_t>(course.on_count),
-                             static_cast<std::int64_t>(course.on.size()),
-                             {}});
-  }
-  if (course.onset) {
-    finding.facts.push_back(
-        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
-  }
+  finding.facts.emplace_back(FactKind::coincides, 0, 0, -1, 0,
+                             logical + " and " + place_name(place.named));
 }
 
 Candidate candidate_of(RuleContext& context, const SlowPlace& slow, const Readings& readings,
                        FactKind kind) {
   const Job& job = context.job();
-  Candidate candidate;
-  candidate.materiality = context.options.materiality;
+  Candidate candidate = context.candidate(readings.families.front(), slow.place.locality);
   Finding& finding = candidate.finding;
-  finding.family = readings.families.front();
-  finding.locality = slow.place.locality;
   finding.culprits = slow.place.named;
-  finding.facts.push_back({kind,
-                           slow.on.culprits,
-                           slow.on.peers,
-                           static_cast<std::int64_t>(slow.course.on_count),
-                           static_cast<std::int64_t>(job.steps()),
-                           {}});
-  describe_course(context, slow, candidate);
+  finding.facts.emplace_back(kind, slow.on.culprits, slow.on.peers, slow.course.on_count,
+                             job.steps());
+  context.follow(candidate, slow.course, slow.excess());
   if (readings.near_boundary) candidate.most_confidence = limits::kNearBoundary;
   if (readings.families.size() < 2) return candidate;
   candidate.alike = readings.families;
   const std::size_t coincident = finding.facts.size();
   name_coincidence(job, slow.place, finding);
   if (finding.facts.size() == coincident) {
-    finding.facts.push_back({FactKind::many_slow,
-                             slow.on.culprits,
-                             slow.on.peers,
-                             static_cast<std::int64_t>(slow.place.ranks.size()),
-                             static_cast<std::int64_t>(job.ranks()),
-                             {}});
+    finding.facts.emplace_back(FactKind::many_slow, slow.on.culprits, slow.on.peers,
+                               slow.place.ranks.size(), job.ranks());
   }
   return candidate;
 }
@@ -255,75 +208,6 @@ DeviceStory devices_of(const RuleContext& context, const SlowPlace& slow) {
   const DeviceEvidence devices = evidence_on(context, slow.place.ranks, slowdown);
   if (devices.cause != Cause::none) return DeviceStory::bad;
   return devices.clocks_measured ? DeviceStory::sound : DeviceStory::silent;
-}
-
-// Columns of transfer that belong to groups nobody names: kinds that are no axis of the layout (the
-// two halves of hybrid sharding), or all of it where waits are apart.
-std::vector<const Column*> transfers_of_unknown_groups(const RuleContext& context) {
-  const RunTimings& run = context.job().run();
-  std::vector<const Column*> columns;
-  for (const auto& [kind, column] : run.comm_by_group) {
-    const bool axis =
-        std::any_of(kAxes.begin(), kAxes.end(), [&](Axis one) { return kind == to_string(one); });
-    if (!axis && kind != "world") columns.push_back(&column);
-  }
-  const bool lockstep = run.parallelism[Axis::tp].value_or(1) > 1 ||
-                        run.parallelism[Axis::cp].value_or(1) > 1 ||
-                        run.parallelism[Axis::ep].value_or(1) > 1;
-  if (columns.empty() && context.job().stages() == 1 && !lockstep &&
-      !context.model.attribution().waits_in_transfer && run.comm_by_group.empty()) {
-    columns.push_back(&run.comm);
-  }
-  return columns;
-}
-
-}  // namespace
-
-std::vector<double> difference(std::span<const double> from, std::span<const double> what) {
-  std::vector<double> rest(from.begin(), from.end());
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= what[i];
-  return rest;
-}
-
-std::vector<double> RuleContext::loss_under(const Scenario& scenario) const {
-  return difference(job().step_seconds(), model.steps_under(scenario));
-}
-
-void RuleContext::date(Finding& finding, const Course& course) const {
-  finding.persistence = course.persistence;
-  finding.period_steps = course.period_steps;
-  if (course.onset) finding.onset_step = step_ids[*course.onset];
-}
-
-void RuleContext::tell_once(Finding& finding, std::size_t step, double seconds,
-                            std::span<const std::size_t> ranks, FactKind what,
-                            std::span<const double> row) const {
-  std::string whose;
-  if (!ranks.empty()) {
-    const RankSet place = place_of(job(), {ranks.begin(), ranks.end()});
-    finding.family = Family::straggler;
-    finding.locality = place.locality;
-    finding.culprits = place.named;
-    whose = place_name(finding.culprits);
-    const Contrast levels = contrast(job(), place, row);
-    finding.facts.push_back(
-        {what, levels.culprits, levels.peers, 1, static_cast<std::int64_t>(job().steps()), {}});
-  }
-  finding.persistence = Persistence::once;
-  finding.facts.push_back({FactKind::once, seconds, 0, step_ids[step],
-                           static_cast<std::int64_t>(job().steps()), whose});
-}
-
-void price_alone(RuleContext& context) {
-  const auto places = std::count_if(context.found.begin(), context.found.end(),
-                                    [](const Candidate& one) { return one.mend != nullptr; });
-  if (places < 2) return;
-  for (Candidate& candidate : context.found) {
-    if (!candidate.mend) continue;
-    Scenario fixed = context.model.measured();
-    candidate.mend(fixed);
-    candidate.alone = context.loss_under(fixed);
-  }
 }
 
 void find_slow_compute(RuleContext& context) {
@@ -422,57 +306,12 @@ void find_slow_stall(RuleContext& context) {
     if (attribution.waits_in_stall) {
       // Ranks that wait for the one that stopped are idle with it.
       candidate.alike = {Family::straggler, Family::stall};
-      candidate.finding.facts.push_back({FactKind::waits_unsplit, 0, 0, 0, 0, {}});
+      candidate.finding.facts.emplace_back(FactKind::waits_unsplit);
     }
     RowEdit fix = to_peers_median(job, slow.place.holds);
     candidate.mend = [fix](Scenario& fixed) { fixed.own_stall.push_back(fix); };
     candidate.loss = saved_by(context, candidate.mend);
     context.found.push_back(std::move(candidate));
-  }
-}
-
-// Ranks of one group share the seconds of its transfer: ranks whose transfer is longer are a group
-// of their own (a rail, a node's fabric), whose link is slow.
-void find_slow_transfer(RuleContext& context) {
-  const Job& job = context.job();
-  for (const Column* column : transfers_of_unknown_groups(context)) {
-    const auto scratch = std::make_shared<Column>(job.steps(), job.ranks());
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      const auto row = job.raw(*column, s);
-      for (std::size_t r = 0; r < row.size(); ++r) {
-        scratch->at(s, r) = std::isnan(row[r]) ? 0.0 : row[r];
-      }
-    }
-    const auto rows = [&]() -> RowOf {
-      return [scratch](std::size_t s) { return std::span<const double>(scratch->row(s)); };
-    };
-    const auto mend = [&](const RankSet& place) {
-      RowEdit edit = to_peers_median(job, place.holds);
-      for (std::size_t s = 0; s < job.steps(); ++s) edit(s, scratch->row(s));
-    };
-    for (SlowPlace& slow : slow_places(context, rows, mend, false)) {
-      // More than half of the ranks: then the others are the odd ones.
-      if (2 * slow.place.ranks.size() > job.ranks()) continue;
-      std::vector<double> effect;
-      for (std::size_t s = 0; s < job.steps(); ++s) {
-        effect.push_back(std::clamp(slow.levels[s].culprits - slow.levels[s].peers, 0.0,
-                                    context.model.unexplained()[s]));
-      }
-      if (mean(effect) < limits::kLeastExcess * context.mean_step()) continue;
-      Readings readings;
-      readings.families = {Family::straggler};
-      Candidate candidate = candidate_of(context, slow, readings, FactKind::link_excess);
-      Finding& finding = candidate.finding;
-      finding.facts.front().name = place_name(slow.place.named);
-      finding.cause = Cause::link;
-      if (finding.locality == Locality::rank) finding.locality = Locality::link;
-      Scenario& measured = context.model.measured();
-      for (std::size_t s = 0; s < job.steps(); ++s) measured.link[s] += effect[s];
-      context.local_fixed.link.assign(job.steps(), 0.0);
-      context.model.settle();
-      candidate.loss = std::move(effect);
-      context.found.push_back(std::move(candidate));
-    }
   }
 }
 

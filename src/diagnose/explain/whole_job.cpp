@@ -25,14 +25,6 @@ bool worth_a_finding(const RuleContext& context, std::span<const double> loss) {
   return mean(loss) > kLeastJobShare * context.mean_step();
 }
 
-void take_course(Finding& finding, const Course& course, const RuleContext& context) {
-  context.date(finding, course);
-  if (course.onset) {
-    finding.facts.push_back(
-        {FactKind::onset, course.before, course.after, *finding.onset_step, 0, {}});
-  }
-}
-
 // The rank that stalls longest in each of these steps.
 std::vector<std::size_t> who_stops(RuleContext& context, const std::vector<bool>& on) {
   std::vector<std::size_t> ranks;
@@ -54,16 +46,6 @@ std::vector<std::size_t> all_that_stop(RuleContext& context, std::size_t step) {
     if (row[r] > half) ranks.push_back(r);
   }
   return ranks;
-}
-
-void add_burst_fact(Finding& finding, const BurstSplit& split, std::size_t steps) {
-  const double on = static_cast<double>(std::max<std::size_t>(1, split.on_count));
-  finding.facts.push_back({FactKind::burst_excess,
-                           sum(split.excess) / on,
-                           finding.period_steps.value_or(0.0),
-                           static_cast<std::int64_t>(split.on_count),
-                           static_cast<std::int64_t>(steps),
-                           {}});
 }
 
 std::int64_t steps_with(std::span<const double> series, double least) {
@@ -192,11 +174,9 @@ void describe_transfer_bursts(const RuleContext& context, Groups groups, Candida
     }
     return;
   }
-  finding.family = Family::communication;
-  finding.locality = Locality::all;
   if (groups == Groups::unknown) {
     candidate.alike = {Family::straggler, Family::communication};
-    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+    finding.facts.emplace_back(FactKind::slow_everywhere);
   }
 }
 
@@ -225,11 +205,8 @@ void find_common_stall(RuleContext& context) {
 
   const auto add = [&](std::vector<double> loss, std::vector<bool> on, bool bursts) {
     if (!worth_a_finding(context, loss)) return;
-    Candidate candidate;
-    candidate.materiality = context.options.materiality;
+    Candidate candidate = context.candidate(Family::stall, Locality::all);
     Finding& finding = candidate.finding;
-    finding.family = Family::stall;
-    finding.locality = Locality::all;
     // Compared where it acts: bursts with bursts, the level with the level.
     Sum all;
     Sum shared;
@@ -240,8 +217,6 @@ void find_common_stall(RuleContext& context) {
     }
     const bool scattered = shared.value() < 0.5 * all.value();
     if (bursts) {
-      finding.persistence = Persistence::bursts;
-      finding.period_steps = period_of(on, context.step_ids);
       std::vector<std::size_t> ranks;
       if (scattered) ranks = who_stops(context, on);
       if (split.on_count == 1) {
@@ -253,7 +228,7 @@ void find_common_stall(RuleContext& context) {
         context.tell_once(finding, step, split.excess[step], whose, FactKind::stall_excess,
                           context.model.own_stall_row(context.local_fixed, step));
       } else {
-        add_burst_fact(finding, split, job.steps());
+        context.follow(candidate, course_of_bursts(split, context.step_ids), split.mean_excess());
       }
       const std::set<std::size_t> distinct(ranks.begin(), ranks.end());
       if (distinct.size() >= kLeastPausing) {
@@ -264,7 +239,7 @@ void find_common_stall(RuleContext& context) {
     } else if (scattered) {
       finding.persistence = Persistence::moving;
     } else {
-      take_course(finding, course_of(loss, context.step_ids), context);
+      context.follow(candidate, course_of(loss, context.step_ids));
       finding.cause = Cause::input;
       if (context.model.attribution().host_bound) {
         finding.cause = Cause::none;
@@ -276,19 +251,12 @@ void find_common_stall(RuleContext& context) {
       }
     }
     if (scattered && finding.family == Family::stall) {
-      finding.facts.push_back({FactKind::scattered_stall,
-                               all.value() / static_cast<double>(job.steps()),
-                               0.0,
-                               steps_with(loss, 0.5 * mean(loss)),
-                               static_cast<std::int64_t>(job.steps()),
-                               {}});
+      finding.facts.emplace_back(FactKind::scattered_stall,
+                                 all.value() / static_cast<double>(job.steps()), 0.0,
+                                 steps_with(loss, 0.5 * mean(loss)), job.steps());
     } else if (!scattered && !bursts) {
-      finding.facts.push_back({FactKind::common_stall,
-                               quantile(loss, 0.1),
-                               quantile(loss, 0.9),
-                               steps_with(loss, 0.5 * mean(loss)),
-                               static_cast<std::int64_t>(job.steps()),
-                               {}});
+      finding.facts.emplace_back(FactKind::common_stall, quantile(loss, 0.1), quantile(loss, 0.9),
+                                 steps_with(loss, 0.5 * mean(loss)), job.steps());
     }
     candidate.loss = std::move(loss);
     candidate.on = std::move(on);
@@ -310,26 +278,19 @@ void find_exposed_transfer(RuleContext& context) {
   const Groups groups = groups_of(context);
 
   if (worth_a_finding(context, split.excess)) {
-    Candidate candidate;
-    candidate.materiality = context.options.materiality;
-    Finding& finding = candidate.finding;
+    Candidate candidate = context.candidate(Family::communication, Locality::all);
     describe_transfer_bursts(context, groups, candidate);
-    finding.persistence = Persistence::bursts;
-    finding.period_steps = period_of(split.on, context.step_ids);
-    add_burst_fact(finding, split, job.steps());
+    context.follow(candidate, course_of_bursts(split, context.step_ids), split.mean_excess());
     candidate.loss = saved_without(context, split.excess);
-    candidate.on = split.on;
     context.found.push_back(std::move(candidate));
   }
   if (!worth_a_finding(context, level)) return;
 
-  Candidate candidate;
+  Candidate candidate = context.candidate(Family::communication, Locality::all);
   candidate.materiality = context.options.communication_materiality;
   Finding& finding = candidate.finding;
-  finding.family = Family::communication;
-  finding.locality = Locality::all;
   candidate.unseen_member = true;
-  finding.facts.push_back({FactKind::exposed_transfer, mean(transfer), share, 0, 0, {}});
+  finding.facts.emplace_back(FactKind::exposed_transfer, mean(transfer), share);
   const double floor_level = quantile(level, 0.1);
   std::vector<double> above = level;
   for (double& value : above) value = std::max(0.0, value - floor_level);
@@ -339,14 +300,13 @@ void find_exposed_transfer(RuleContext& context) {
   // general materiality on.
   if (course.persistence == Persistence::onset &&
       course.after - course.before > 0.03 * context.mean_step()) {
-    take_course(finding, course, context);
+    context.follow(candidate, course);
     const double before = floor_level + course.before;
     for (double& value : level) value = std::max(0.0, value - before);
-    candidate.on = course.on;
     candidate.materiality = context.options.materiality;
   }
   if (groups != Groups::told_apart) {
-    finding.facts.push_back({FactKind::slow_everywhere, 0, 0, 0, 0, {}});
+    finding.facts.emplace_back(FactKind::slow_everywhere);
   }
   if (groups == Groups::unknown) {
     candidate.alike = {Family::communication, Family::straggler};

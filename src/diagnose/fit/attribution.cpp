@@ -133,53 +133,6 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   }
 }
 
-// A stage of a pipeline that computes less than usual in a step waits more in it, and the bucket
-// that holds the waits shows that, whatever else it holds. Lock-step peers count as one.
-bool absorbs_waits(const Job& job, bool stall) {
-  constexpr double kLeast = 0.25;
-  const auto units = static_cast<std::size_t>(job.pipelines() * job.stages());
-  Column compute(job.steps(), units);
-  Column bucket(job.steps(), units);
-  std::vector<double> members(units, 0.0);
-  const auto unit_of = [&](std::size_t r) {
-    return static_cast<std::size_t>(job.pipeline_of(r) * job.stages() + job.stage_of(r));
-  };
-  for (std::size_t r = 0; r < job.ranks(); ++r) members[unit_of(r)] += 1.0;
-  for (std::size_t s = 0; s < job.steps(); ++s) {
-    const auto c = job.compute(s);
-    const auto b = stall ? job.stall(s) : job.comm(s);
-    for (std::size_t r = 0; r < job.ranks(); ++r) {
-      double& longest = compute.at(s, unit_of(r));
-      longest = std::max(longest, c[r]);
-      bucket.at(s, unit_of(r)) += b[r] / members[unit_of(r)];
-    }
-  }
-  std::vector<double> usual(job.steps());
-  std::vector<double> c;
-  std::vector<double> b;
-  for (Column* column : {&compute, &bucket}) {
-    for (std::size_t u = 0; u < units; ++u) {
-      for (std::size_t s = 0; s < job.steps(); ++s) usual[s] = column->at(s, u);
-      const double level = median(usual);
-      for (std::size_t s = 0; s < job.steps(); ++s) column->at(s, u) -= level;
-    }
-    for (std::size_t s = 0; s < job.steps(); ++s) {
-      const double level = median(column->row(s));
-      for (const double value : column->row(s))
-        (column == &compute ? c : b).push_back(value - level);
-    }
-  }
-  const double together = correlation(c, b);
-  if (!(together < -kLeast)) return false;
-  Sum cc;
-  Sum bb;
-  for (std::size_t i = 0; i < c.size(); ++i) {
-    cc.add(c[i] * c[i]);
-    bb.add(b[i] * b[i]);
-  }
-  return together * std::sqrt(bb.value() / cc.value()) < -kLeast;
-}
-
 // In an even pipeline stage p waits for p forwards before its first microbatch, and for the
 // forwards and backwards of the P - 1 - p stages after it in mid-step; the rest of its bubble comes
 // after its last microbatch, at the gradients. Idle time that falls from stage to stage like that

@@ -18,10 +18,9 @@ struct Together {
   double products = 0.0;
 
   // y falls where x rises, second for second.
-  [[nodiscard]] bool complement() const {
+  [[nodiscard]] bool complement(double least = limits::kComplement) const {
     if (!(squares_x > 0.0) || !(squares_y > 0.0)) return false;
-    return products / squares_x < -limits::kComplement &&
-           products / std::sqrt(squares_x * squares_y) < -limits::kComplement;
+    return products / squares_x < -least && products / std::sqrt(squares_x * squares_y) < -least;
   }
   void add(double x, double y) {
     squares_x += x * x;
@@ -119,6 +118,47 @@ FoundWaits find_waits(const Job& job) {
   const bool quiet = std::max(comm_moves, stall_moves) < limits::kLeastMove * job.mean_step();
   found.doubt = quiet ? 0.0 : limits::kWaitsDoubt;
   return found;
+}
+
+void beside_usual(Column& cells, Common common) {
+  std::vector<double> series(cells.steps());
+  for (std::size_t u = 0; u < cells.ranks(); ++u) {
+    for (std::size_t s = 0; s < series.size(); ++s) series[s] = cells.at(s, u);
+    const double usual = median(series);
+    for (std::size_t s = 0; s < series.size(); ++s) cells.at(s, u) -= usual;
+  }
+  if (cells.ranks() < 2) return;
+  for (std::size_t s = 0; s < cells.steps(); ++s) {
+    const double all = common == Common::median ? median(cells.row(s)) : mean(cells.row(s));
+    for (double& value : cells.row(s)) value -= all;
+  }
+}
+
+bool absorbs_waits(const Job& job, bool stall) {
+  const auto units = static_cast<std::size_t>(job.pipelines() * job.stages());
+  Column compute(job.steps(), units);
+  Column bucket(job.steps(), units);
+  const auto unit_of = [&](std::size_t r) {
+    return static_cast<std::size_t>(job.pipeline_of(r) * job.stages() + job.stage_of(r));
+  };
+  std::vector<double> members(units, 0.0);  // lock-step peers count as one
+  for (std::size_t r = 0; r < job.ranks(); ++r) members[unit_of(r)] += 1.0;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    const auto c = job.compute(s);
+    const auto b = stall ? job.stall(s) : job.comm(s);
+    for (std::size_t r = 0; r < job.ranks(); ++r) {
+      const std::size_t u = unit_of(r);
+      compute.at(s, u) = std::max(compute.at(s, u), c[r]);
+      bucket.at(s, u) += b[r] / members[u];
+    }
+  }
+  beside_usual(compute);
+  beside_usual(bucket);
+  Together both;
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    for (std::size_t u = 0; u < units; ++u) both.add(compute.at(s, u), bucket.at(s, u));
+  }
+  return both.complement(limits::kStagesComplement);
 }
 
 }  // namespace mfu::diagnosis

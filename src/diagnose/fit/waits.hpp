@@ -20,4 +20,13 @@ struct FoundWaits {
 //   of one group share the seconds of a transfer, so what differs between them is no transfer
 [[nodiscard]] FoundWaits find_waits(const Job& job);
 
+// Takes from each unit (column) its own usual, then from each step (row) what all units have: what
+// is left is what a unit did beside the others in that step. One unit alone keeps the latter.
+enum class Common { mean, median };
+void beside_usual(Column& cells, Common common = Common::median);
+
+// A stage of a pipeline that computes less than usual in a step waits more in it, and the bucket
+// that holds the waits (`stall`, else comm) shows that, whatever else it holds.
+[[nodiscard]] bool absorbs_waits(const Job& job, bool stall);
+
 }  // namespace mfu::diagnosis
