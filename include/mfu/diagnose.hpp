@@ -152,6 +152,9 @@ struct Verdict {
   std::optional<double> period_steps;
   double confidence = 0.0;
   std::optional<Recoverable> recoverable;
+  // Of each of `families`: what is left if that is what it is, and it were fixed. Shorter where
+  // that cannot be said of the last ones.
+  std::vector<Recoverable> recoverable_by_reading;
 };
 
 // What the verdict stands on: for describe() and compare().

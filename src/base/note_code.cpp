@@ -121,6 +121,8 @@ constexpr std::array kKinds = [] {
                "buckets that do not add up to the step"},
       NoteKind{waits_elsewhere, "waits-elsewhere", assumption,
                "waits in another bucket than is stated"},
+      NoteKind{waits_unknown, "waits-unknown", assumption,
+               "one rank of several: its waiting is not known"},
       // Events of profiler traces.
       NoteKind{odd_token, "odd-token", info, "a bare word where a number belongs"},
       NoteKind{begin_end_event, "begin-end-event", loss, "an activity as a pair of events"},

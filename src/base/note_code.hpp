@@ -84,6 +84,7 @@ enum class NoteCode : unsigned char {
   uneven_steps,
   unattributed_time,
   waits_elsewhere,
+  waits_unknown,
   // Events of profiler traces.
   odd_token,
   begin_end_event,

@@ -62,7 +62,13 @@ Side side_of(const Diagnosis& diagnosis) {
     }
     side.factors.push_back(std::move(compute));
   }
-  for (const Factor& factor : diagnosis.factors) side.factors.push_back(factor_of(factor));
+  for (const Factor& factor : diagnosis.factors) {
+    // Of one rank of several the balance is not known: it is the same on both sides then.
+    if (factor.id == FactorId::own_stall && diagnosis.detail->waits_unknown) {
+      side.factors.push_back(factor_of({FactorId::balance, 1.0, 0.0, {}}));
+    }
+    side.factors.push_back(factor_of(factor));
+  }
   for (const Part& part : diagnosis.parts) {
     side.parts.push_back({std::string(to_string(part.id)), part.seconds});
   }

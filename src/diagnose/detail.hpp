@@ -24,7 +24,9 @@ struct DiagnosisDetail {
   std::optional<Placement> placement;
   // Nothing where the parts explain more time than the step has.
   std::optional<FixWorth> worth;
-  std::optional<EndState> end_state;  // nothing: the run is in one state from start to end
+  std::optional<EndState> end_state;          // nothing: the run is in one state from start to end
+  std::vector<std::int64_t> without_compute;  // ranks (numbers) whose kernels were not recorded
+  bool waits_unknown = false;                 // one rank of several
   SplitMethod split = SplitMethod::step_minimum;
   WaitsIn waits_in = WaitsIn::comm;
   std::vector<std::int64_t> steps_used;    // ids

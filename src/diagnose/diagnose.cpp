@@ -108,7 +108,9 @@ const DiagnosisDetail& detail_of(const Diagnosis& diagnosis) {
 
 Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes& notes) {
   if (const auto lost = ranks_without_kernels(run); !lost.empty()) {
-    return diagnose(without_ranks(run, lost, notes), options, notes);
+    Diagnosis rest = diagnose(without_ranks(run, lost, notes), options, notes);
+    rest.detail->without_compute = lost;
+    return rest;
   }
   Diagnosis result;
   DiagnosisDetail& detail = result.detail.emplace();
@@ -127,6 +129,7 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
   PipelineForm form(job);
   const Attribution attribution = attribute(job, form);
   detail.split = attribution.method;
+  detail.waits_unknown = waits_unknown(job);
   if (attribution.waits_elsewhere) {
     notes.add(NoteCode::waits_elsewhere,
               run.waits_in == WaitsIn::comm ? "waits_in says comm, but the idle time is in stall: "
@@ -134,6 +137,12 @@ Diagnosis diagnose(const RunTimings& run, const DiagnoseOptions& options, Notes&
                                             : "waits_in says stall, but the idle time is in comm: "
                                               "the waits are read from comm",
               Place{.what = "waits_in"});
+  }
+  if (waits_unknown(job)) {
+    notes.add(NoteCode::waits_unknown,
+              "one rank of several was recorded: whom it waits for, and how long, is not known; "
+              "waiting is in exposed transfer",
+              Place{.what = "rank " + std::to_string(run.ranks.front().rank)});
   }
   StepModel model(job, attribution, form);
   RuleContext context{model, options, detail.setup, detail.steps_used, model.measured(),

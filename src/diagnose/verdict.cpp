@@ -1,18 +1,15 @@
 #include "diagnose/verdict.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <set>
 
 #include "diagnose/detail.hpp"
 #include "diagnose/evidence.hpp"
 #include "diagnose/places/place.hpp"
 #include "diagnose/setup.hpp"
+#include "diagnose/standing.hpp"
 #include "diagnose/step_terms.hpp"
 #include "diagnose/thresholds.hpp"
 #include "diagnose/unseen.hpp"
-#include "statistics/bootstrap.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -21,114 +18,9 @@ namespace {
 
 constexpr double kSupport = 0.9;            // share of the resamples that must agree
 constexpr double kMostUnexplained = 0.05;   // of the step, either way
-constexpr double kMostDraws = 2e7;          // steps x resamples
 constexpr double kUnsplitConfidence = 0.6;  // most, where two readings of the samples fit alike
 constexpr double kAsMuch = 0.01;            // of the step: worth as much as another
 constexpr double kHealthyBound = 1.6;       // upper bound in units of materiality: 8 % at 5 %
-constexpr std::array kFamilies{Family::imbalance, Family::single_gpu_efficiency, Family::straggler,
-                               Family::stall, Family::communication};
-
-// Losses of one (re)sample of the steps.
-struct Standing {
-  double step = 0.0;                 // mean, seconds
-  std::vector<double> loss;          // mean of each candidate, seconds
-  std::vector<double> alone;         // the same, of its fix alone
-  std::map<Family, double> seconds;  // of each family
-  std::map<Family, double> score;    // in units of materiality: 1 is material
-
-  [[nodiscard]] bool material(Family family) const { return score.at(family) >= 1.0; }
-  // Largest material loss; Family::healthy when nothing is material.
-  [[nodiscard]] Family top() const {
-    Family best = Family::healthy;
-    for (const Family family : kFamilies) {
-      if (!material(family)) continue;
-      if (best == Family::healthy || seconds.at(family) > seconds.at(best)) best = family;
-    }
-    return best;
-  }
-};
-
-Standing standing_of(const RuleContext& context, std::span<const std::size_t> steps) {
-  Standing result;
-  const auto& found = context.found;
-  Sum step;
-  for (const std::size_t s : steps) step.add(context.job().step_seconds()[s]);
-  const auto n = static_cast<double>(steps.size());
-  result.step = step.value() / n;
-  for (const Family family : kFamilies) {
-    result.seconds[family] = 0.0;
-    result.score[family] = 0.0;
-  }
-  for (const Candidate& candidate : found) {
-    Sum loss;
-    for (const std::size_t s : steps) loss.add(candidate.loss[s]);
-    result.loss.push_back(loss.value() / n);
-    result.alone.push_back(result.loss.back());
-    if (!candidate.alone.empty()) {
-      Sum alone;
-      for (const std::size_t s : steps) alone.add(candidate.alone[s]);
-      result.alone.back() = alone.value() / n;
-    }
-    result.seconds[candidate.finding.family] += result.loss.back();
-    result.score[candidate.finding.family] +=
-        result.loss.back() / (candidate.materiality * result.step);
-  }
-  return result;
-}
-
-// Steps that differ in which passing effects act in them are resampled apart. What came once is
-// not: nobody knows how often it comes, and the resamples without it say so.
-std::vector<std::uint32_t> strata_of(const RuleContext& context) {
-  std::vector<std::uint32_t> label(context.job().steps(), 0);
-  std::uint32_t bit = 1;
-  for (const Candidate& candidate : context.found) {
-    const Persistence persistence = candidate.finding.persistence;
-    const bool passing = persistence == Persistence::bursts || persistence == Persistence::onset ||
-                         persistence == Persistence::ended;
-    if (!passing || bit > (1U << 8)) continue;
-    if (std::count(candidate.on.begin(), candidate.on.end(), true) == 1) continue;
-    for (std::size_t s = 0; s < label.size(); ++s) {
-      if (candidate.on[s]) label[s] |= bit;
-    }
-    bit <<= 1;
-  }
-  return label;
-}
-
-struct Resampled {
-  std::vector<std::vector<double>> loss;  // [candidate][replicate]
-  std::vector<std::vector<double>> left;  // [candidate][replicate] step that is left
-  std::map<Family, std::vector<double>> score;
-  std::vector<Family> top;
-};
-
-Resampled resample(const RuleContext& context) {
-  Resampled result;
-  const std::size_t count = context.found.size();
-  result.loss.resize(count);
-  result.left.resize(count);
-  // Long runs need fewer resamples for the same width, and time grows with both.
-  const auto affordable = static_cast<int>(kMostDraws / static_cast<double>(context.job().steps()));
-  const int replicates =
-      std::clamp(affordable, std::min(200, context.options.replicates), context.options.replicates);
-  bootstrap(strata_of(context), replicates, context.options.seed,
-            [&](std::span<const std::size_t> steps) {
-              const Standing standing = standing_of(context, steps);
-              for (std::size_t k = 0; k < count; ++k) {
-                result.loss[k].push_back(standing.loss[k]);
-                result.left[k].push_back(standing.step - standing.alone[k]);
-              }
-              for (const auto& [family, score] : standing.score) {
-                result.score[family].push_back(score);
-              }
-              result.top.push_back(standing.top());
-            });
-  return result;
-}
-
-Interval interval_of(std::span<const double> values) {
-  return {quantile(values, 0.025), quantile(values, 0.975)};
-}
 
 double share_of(std::size_t count, std::size_t of) {
   return of == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(of);
@@ -465,19 +357,32 @@ class Judge {
     if (unexplained_share() >= kMostUnexplained) add_unexplained();
   }
 
-  void recover(std::size_t k) {
+  // What is left of the step once `saved` seconds of it are; `left`: the same of the resamples.
+  [[nodiscard]] Recoverable recoverable(double saved, std::span<const double> left) const {
     Recoverable recoverable;
-    recoverable.step_seconds = point_.step - point_.alone[k];
-    recoverable.step_seconds_ci = interval_of(resampled_.left[k]);
+    recoverable.step_seconds = point_.step - saved;
+    recoverable.step_seconds_ci = interval_of(left);
     // The steps tell how much they differ, not how wrong the replay is.
-    const double saving = std::max(0.0, point_.step - recoverable.step_seconds);
-    const double wrong = limits::kSavingWrong * saving + limits::kReplayWrong * point_.step;
+    const double wrong =
+        limits::kSavingWrong * std::max(0.0, saved) + limits::kReplayWrong * point_.step;
     recoverable.step_seconds_ci.lo = std::max(0.0, recoverable.step_seconds_ci.lo - wrong);
     recoverable.step_seconds_ci.hi += wrong;
     if (diagnosis_.headline.mfu && recoverable.step_seconds > 0.0) {
       recoverable.mfu = *diagnosis_.headline.mfu * point_.step / recoverable.step_seconds;
     }
-    diagnosis_.verdict.recoverable = recoverable;
+    return recoverable;
+  }
+
+  void recover(std::size_t k) {
+    Verdict& verdict = diagnosis_.verdict;
+    verdict.recoverable = recoverable(point_.alone[k], resampled_.left[k]);
+    for (const Family family : verdict.families) {
+      const std::size_t its = verdict.family == Family::mixed ? leader(family) : k;
+      const bool balancing = family == Family::imbalance && !context_.found[its].balanced.empty();
+      verdict.recoverable_by_reading.push_back(
+          balancing ? recoverable(point_.balanced[its], resampled_.left_balanced[its])
+                    : recoverable(point_.alone[its], resampled_.left[its]));
+    }
   }
 
   RuleContext& context_;

@@ -20,13 +20,6 @@ double mean_difference(std::span<const double> a, std::span<const double> b) {
   return mean(difference(a, b));
 }
 
-RowEdit everything_even() {
-  return [](std::size_t, std::span<double> row) {
-    const double level = mean(row);
-    std::fill(row.begin(), row.end(), level);
-  };
-}
-
 RowEdit even_inside_stages(const Job& job) {
   return [&job](std::size_t, std::span<double> row) {
     const std::vector<double> means = stage_means(job, row);
@@ -149,7 +142,6 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
                      std::span<const double> levels, const RankSet& place, Candidate& candidate) {
   const Job& job = context.job();
   Finding& finding = candidate.finding;
-  finding.locality = Locality::stage;
   finding.persistence = Persistence::steady;
   finding.cause = Cause::stage_partition;
   finding.facts.emplace_back(FactKind::stage_work, levels[stages.worst], stages.others,
@@ -157,9 +149,11 @@ void describe_stages(RuleContext& context, const HeavyStages& stages,
   const bool alike = stretched_alike(job, stages.heavy, finding);
   if (alike && readings_of_compute(job, place, DeviceStory::silent).families.size() > 1) {
     candidate.alike = {Family::straggler, Family::imbalance};
-    finding.culprits.nodes = place.named.nodes;
+    finding.locality = place.locality;
+    finding.culprits = place.named;
     name_coincidence(job, place, finding);
   } else {
+    finding.locality = Locality::stage;
     for (std::size_t p = 0; p < stages.heavy.size(); ++p) {
       if (stages.heavy[p]) finding.culprits.stages.push_back(static_cast<std::int64_t>(p));
     }
@@ -229,6 +223,7 @@ bool find_confounded_stage(RuleContext& context, std::span<const double> levels)
                              FactKind::compute_excess);
   } else {
     context.follow(candidate, slow.course, slow.excess());
+    candidate.balanced = saved_by_balancing(context);
   }
   fix_by(context, to_peers_median(job, slow.place.holds), false, candidate);
   if (mean(candidate.loss) < candidate.materiality * context.mean_step()) return false;

@@ -24,6 +24,8 @@ struct Candidate {
   // The same for a single place, where the others are left as they are: what hides behind a slower
   // one saves nothing alone. Empty: as `loss`.
   std::vector<double> alone;
+  // The same, if the work were spread evenly: where uneven work is one of its readings.
+  std::vector<double> balanced;
   std::function<void(Scenario&)> mend;  // that, for places that can hide behind each other
   double materiality = 0.05;            // share of the step from which it counts
   std::vector<bool> on;                 // steps in which it acts, for the strata of the bootstrap

@@ -1,5 +1,7 @@
 #include "diagnose/explain/levels.hpp"
 
+#include <algorithm>
+
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -24,6 +26,19 @@ std::vector<double> stage_means(const Job& job, std::span<const double> row) {
     means.push_back(ranks.empty() ? 0.0 : total.value() / static_cast<double>(ranks.size()));
   }
   return means;
+}
+
+RowEdit everything_even() {
+  return [](std::size_t, std::span<double> row) {
+    const double level = mean(row);
+    std::fill(row.begin(), row.end(), level);
+  };
+}
+
+std::vector<double> saved_by_balancing(RuleContext& context) {
+  Scenario even = context.model.measured();
+  even.compute.push_back(everything_even());
+  return context.loss_under(even);
 }
 
 }  // namespace mfu::diagnosis

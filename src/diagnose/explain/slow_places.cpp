@@ -7,6 +7,7 @@
 
 #include "diagnose/devices/health.hpp"
 #include "diagnose/evidence.hpp"
+#include "diagnose/explain/levels.hpp"
 #include "diagnose/thresholds.hpp"
 #include "statistics/robust.hpp"
 
@@ -234,6 +235,7 @@ void find_slow_compute(RuleContext& context) {
     // the first, and fixing it alone would save nothing.
     candidate.mend = [fix](Scenario& fixed) { fixed.compute.push_back(fix); };
     candidate.loss = saved_by(context, candidate.mend);
+    if (!candidate.alike.empty()) candidate.balanced = saved_by_balancing(context);
     context.found.push_back(std::move(candidate));
   }
 }
@@ -292,8 +294,10 @@ void find_slow_stall(RuleContext& context) {
     for (std::size_t s = 0; s < job.steps(); ++s) edit(s, mended->row(s));
   };
   for (SlowPlace& slow : slow_places(context, rows, mend, by_stage)) {
-    Readings readings = readings_of_stall(job, slow.place);
-    if (readings.families == std::vector{Family::stall}) continue;  // see find_common_stall
+    const Readings readings = readings_of_stall(job, slow.place);
+    const bool of_a_stage = readings.families == std::vector{Family::stall};
+    // Of stages only the first has a stall of its own, its input: the others' idle time is waiting.
+    if (of_a_stage && slow.place.ranks != job.stage_ranks().front()) continue;
     if (!own) {
       // Only what these ranks lack beyond their peers is theirs, as far as the step has room for
       // it.
@@ -303,7 +307,13 @@ void find_slow_stall(RuleContext& context) {
                      });
     }
     Candidate candidate = candidate_of(context, slow, readings, FactKind::stall_excess);
-    if (attribution.waits_in_stall) {
+    if (of_a_stage) {
+      candidate.finding.locality = Locality::stage;
+      candidate.finding.culprits = {};
+      candidate.finding.cause = Cause::input;
+      name_coincidence(job, slow.place, candidate.finding);
+      candidate.finding.facts.pop_back();
+    } else if (attribution.waits_in_stall) {
       // Ranks that wait for the one that stopped are idle with it.
       candidate.alike = {Family::straggler, Family::stall};
       candidate.finding.facts.emplace_back(FactKind::waits_unsplit);

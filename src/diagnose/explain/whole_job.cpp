@@ -245,10 +245,6 @@ void find_common_stall(RuleContext& context) {
         finding.cause = Cause::none;
         finding.facts.push_back(host_bound_fact(job));
       }
-      if (context.model.attribution().first_stage_stalls) {
-        finding.locality = Locality::stage;
-        finding.culprits.stages = {0};
-      }
     }
     if (scattered && finding.family == Family::stall) {
       finding.facts.emplace_back(FactKind::scattered_stall,

@@ -133,38 +133,6 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   }
 }
 
-// In an even pipeline stage p waits for p forwards before its first microbatch, and for the
-// forwards and backwards of the P - 1 - p stages after it in mid-step; the rest of its bubble comes
-// after its last microbatch, at the gradients. Idle time that falls from stage to stage like that
-// is waiting: input that all ranks, or the first stage alone, wait for does not.
-bool stalls_follow_schedule(const Job& job, const PipelineForm& form) {
-  const double chunks = job.microbatch_chunks();
-  if (!(chunks > 0.0)) return false;
-  constexpr double kLeastOfBubble = 0.7;
-  constexpr double kLeastFall = 0.5;
-  const int last = job.stages() - 1;
-  std::vector<double> level(static_cast<std::size_t>(job.stages()), 0.0);
-  double fall = 0.0;
-  for (int p = 0; p <= last; ++p) {
-    std::vector<double> stall;
-    std::vector<double> compute;
-    for (const std::size_t r : job.stage_ranks()[static_cast<std::size_t>(p)]) {
-      for (std::size_t s = 0; s < job.steps(); ++s) {
-        stall.push_back(job.stall(s)[r]);
-        compute.push_back(job.compute(s)[r]);
-      }
-    }
-    if (stall.empty()) return false;
-    const double both = median_inplace(compute) / chunks;
-    const double forward = both * form.forward_share(p);
-    const double expected = static_cast<double>(p) * forward + static_cast<double>(last - p) * both;
-    level[static_cast<std::size_t>(p)] = median_inplace(stall);
-    if (level[static_cast<std::size_t>(p)] < kLeastOfBubble * expected) return false;
-    if (p == 0) fall = static_cast<double>(last) * (both - forward);
-  }
-  return level.front() - level.back() > kLeastFall * fall;
-}
-
 // Every rank is idle for PF - C in its pipeline. The bucket that holds that idle time is on most
 // ranks longer than what the pipeline leaves of the step.
 bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
@@ -182,21 +150,7 @@ bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
       longer += bucket[r] > room + margin;
     }
   }
-  return 2 * longer > idle || absorbs_waits(job, stall) ||
-         (stall && stalls_follow_schedule(job, form));
-}
-
-// The stall that all ranks of the job have, or, where bubbles are recorded elsewhere, that all
-// ranks of the first stage have: it reads the input, and the others wait for it. Idle time of later
-// stages is not evidence: it may be waiting.
-double shared_stall(const Job& job, std::size_t s, bool bubbles) {
-  const auto stall = job.stall(s);
-  const double everywhere = least(stall);
-  const auto& first = job.stage_ranks().front();
-  if (bubbles || first.empty()) return everywhere;
-  double smallest = stall[first.front()];
-  for (const std::size_t r : first) smallest = std::min(smallest, stall[r]);
-  return std::max(everywhere, smallest);
+  return 2 * longer > idle || absorbs_waits(job, stall);
 }
 
 void split_by_pipeline_model(const Job& job, PipelineForm& form, bool bubbles,
@@ -204,7 +158,7 @@ void split_by_pipeline_model(const Job& job, PipelineForm& form, bool bubbles,
   for (std::size_t s = 0; s < job.steps(); ++s) {
     double rest = job.step_seconds()[s] - form.slowest(job.compute(s));
     // With the bubbles in `stall`, comm holds transfer alone and comes first.
-    if (!bubbles) rest -= shared_stall(job, s, bubbles);
+    if (!bubbles) rest -= least(job.stall(s));
     result.transfer[s] = std::clamp(rest, 0.0, least(job.comm(s)));
   }
   const double usual = median(result.transfer);
@@ -219,7 +173,7 @@ void bound_stalls(const Job& job, PipelineForm& form, bool bubbles, Attribution&
     const double tail = result.transfer[s] - result.inner[s];
     const double rest =
         std::max(0.0, job.step_seconds()[s] - tail - form.slowest(job.compute(s), result.inner[s]));
-    result.common_stall[s] = std::min(shared_stall(job, s, bubbles), rest);
+    result.common_stall[s] = std::min(least(job.stall(s)), rest);
     result.own_limit[s] = rest - result.common_stall[s];
     // There the transfer is only what nothing else explains: an own stall that is seen comes first.
     if (result.method == SplitMethod::pipeline_model && !bubbles) {
@@ -227,11 +181,17 @@ void bound_stalls(const Job& job, PipelineForm& form, bool bubbles, Attribution&
     }
   }
   result.bubbles_in_stall = bubbles;
-  if (bubbles) return;
-  Sum everywhere;
-  for (std::size_t s = 0; s < job.steps(); ++s) everywhere.add(least(job.stall(s)));
-  result.first_stage_stalls =
-      sum(result.common_stall) > 2.0 * everywhere.value() + 0.02 * sum(job.step_seconds());
+}
+
+// Of one rank of several, all that may be waiting is told as transfer.
+void take_unknown_waits(const Job& job, WaitsIn declared, Attribution& result) {
+  result.common_stall.assign(job.steps(), 0.0);
+  for (std::size_t s = 0; s < job.steps(); ++s) {
+    result.transfer[s] = job.comm(s).front();
+    if (declared == WaitsIn::stall) result.transfer[s] += job.stall(s).front();
+    if (!job.run().wait.empty())
+      result.transfer[s] += std::fmax(0.0, job.raw(job.run().wait, s)[0]);
+  }
 }
 
 // One stage: the stall is the rank's own where the waits sit elsewhere.
@@ -351,6 +311,7 @@ Attribution attribute(const Job& job, PipelineForm& form) {
   } else {
     read_stalls(job, declared, result);
     result.waits_in_stall = result.stall == StallMeaning::shared;
+    if (waits_unknown(job)) take_unknown_waits(job, declared, result);
     hide_under_the_slowest(job, result);
     find_host_bound(job, result);
   }

@@ -51,7 +51,6 @@ struct Attribution {
   bool waits_in_stall = false;       // waiting and stopped ranks look the same
   double waits_doubt = 0.0;          // 0 to 1: that the waits are not where they were taken to be
   bool host_bound = false;           // the step does not follow the slowest rank's work
-  bool first_stage_stalls = false;   // the common stall is that of the first stage alone
 };
 
 [[nodiscard]] Attribution attribute(const Job& job, PipelineForm& form);

@@ -163,7 +163,7 @@ Accounts account(StepModel& model, const Setup& setup) {
   persistent.parts = {factor(FactorId::stage, a.reference, a.largest_stage),
                       factor(FactorId::within_stage, a.largest_stage, a.persistent)};
   balance.parts = {std::move(persistent), factor(FactorId::moving, a.persistent, a.balance)};
-  result.factors.push_back(std::move(balance));
+  if (!waits_unknown(job)) result.factors.push_back(std::move(balance));
   result.factors.push_back(factor(FactorId::own_stall, a.balance, a.own_stall));
   result.factors.push_back(factor(FactorId::transfer, a.own_stall, a.transfer));
   Factor dependency = factor(FactorId::dependency, a.transfer, a.step);
@@ -180,7 +180,7 @@ Accounts account(StepModel& model, const Setup& setup) {
   } else {
     part(PartId::compute, a.reference);
   }
-  part(PartId::imbalance_wait, a.balance - a.reference);
+  if (!waits_unknown(job)) part(PartId::imbalance_wait, a.balance - a.reference);
   part(PartId::own_stall, a.own_stall - a.balance);
   part(PartId::exposed_transfer, a.transfer - a.own_stall);
   part(PartId::pipeline_bubble, a.schedule - a.transfer);

@@ -18,7 +18,8 @@ struct Accounts {
 };
 
 // Source of the product: reference computation in mfu/diagnose.hpp. Each denominator is the very
-// double that is the next numerator, so the product equals the direct quotient to a few ulp. Throws
+// double that is the next numerator, so the product equals the direct quotient to a few ulp. Of one
+// rank of several nobody knows whom it waits for: balance and imbalance_wait are left out. Throws
 // Error{insufficient} when there is no compute time to refer to.
 [[nodiscard]] Accounts account(StepModel& model, const Setup& setup);
 

@@ -220,4 +220,6 @@ std::int64_t expected_ranks(const RunTimings& run) {
   return static_cast<std::int64_t>(std::min(product, 1e15));
 }
 
+bool waits_unknown(const Job& job) { return job.ranks() == 1 && expected_ranks(job.run()) > 1; }
+
 }  // namespace mfu::diagnosis

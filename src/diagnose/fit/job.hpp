@@ -107,5 +107,7 @@ class Job {
 // Ranks that the recorded layout should have: the product of the sizes, without the tensor-parallel
 // axis where one rank of each tensor-parallel group was recorded; without sizes, hardware.count.
 [[nodiscard]] std::int64_t expected_ranks(const RunTimings& run);
+// One rank of several: its waiting for the others cannot be told from anything else.
+[[nodiscard]] bool waits_unknown(const Job& job);
 
 }  // namespace mfu::diagnosis

@@ -158,21 +158,33 @@ Json culprits_of(const Culprits& culprits) {
           {"groups", culprits.groups}};
 }
 
+Json recoverable_of(const Recoverable& left) {
+  return {{"step_seconds", number(left.step_seconds)},
+          {"step_seconds_ci", interval(left.step_seconds_ci)},
+          {"mfu", number(left.mfu)}};
+}
+
 // All families that the evidence allows; one where the verdict is named.
 Json readings_of(const DiagnoseSection& section) {
   const Verdict& verdict = section.diagnosis.verdict;
   Json list = Json::array();
   if (verdict.family == Family::healthy) return list;
-  const auto add = [&](Family family, const std::string& owner, const Json& needs) {
-    list.push_back({{"family", to_string(family)}, {"owner", text(owner)}, {"needs", needs}});
+  const auto add = [&](Family family, const std::string& owner, const Json& needs,
+                       const Recoverable* left) {
+    list.push_back({{"family", to_string(family)},
+                    {"owner", text(owner)},
+                    {"needs", needs},
+                    {"recoverable", left ? recoverable_of(*left) : Json(nullptr)}});
   };
   if (verdict.families.empty() && verdict.family != Family::inconclusive) {
-    add(verdict.family, section.owner, Json::array());
+    add(verdict.family, section.owner, Json::array(),
+        verdict.recoverable ? &*verdict.recoverable : nullptr);
   }
   const bool open = verdict.family == Family::inconclusive;
   for (std::size_t i = 0; i < verdict.families.size(); ++i) {
     add(verdict.families[i], section.reading_owners[i],
-        open ? Json(section.actions) : Json::array());
+        open ? Json(section.actions) : Json::array(),
+        i < verdict.recoverable_by_reading.size() ? &verdict.recoverable_by_reading[i] : nullptr);
   }
   return list;
 }
@@ -194,11 +206,8 @@ Json verdict_of(const DiagnoseSection& section) {
        verdict.family == Family::inconclusive ? Json(nullptr) : number(verdict.confidence)},
   };
   if (verdict.recoverable) {
-    const Recoverable& left = *verdict.recoverable;
-    values["recoverable"] = {{"step_seconds", number(left.step_seconds)},
-                             {"step_seconds_ci", interval(left.step_seconds_ci)},
-                             {"mfu", number(left.mfu)}};
-    if (!left.mfu) values["recoverable"]["mfu_missing"] = text(section.mfu_missing);
+    values["recoverable"] = recoverable_of(*verdict.recoverable);
+    if (!verdict.recoverable->mfu) values["recoverable"]["mfu_missing"] = text(section.mfu_missing);
   } else {
     values["recoverable"] = nullptr;
     values["recoverable_missing"] = section.recoverable_missing;
@@ -254,13 +263,22 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
   object["headline"] = headline_of(section);
   object["factors"] = factors_of(diagnosis.factors);
   if (section.spread) {
-    // The first of the intervals is of single_gpu, which is not there without an MFU.
-    const std::size_t skipped = section.spread->factors.size() - diagnosis.factors.size();
+    constexpr std::array kOrder{FactorId::single_gpu, FactorId::balance, FactorId::own_stall,
+                                FactorId::transfer, FactorId::dependency};
     for (std::size_t k = 0; k < diagnosis.factors.size(); ++k) {
-      object["factors"][k]["relative_ci"] = interval(section.spread->factors[skipped + k]);
+      const auto at = std::find(kOrder.begin(), kOrder.end(), diagnosis.factors[k].id);
+      object["factors"][k]["relative_ci"] =
+          interval(section.spread->factors[static_cast<std::size_t>(at - kOrder.begin())]);
     }
   }
   object["parts"] = parts_of(diagnosis.parts);
+  if (section.waits_unknown) {
+    // Neither is zero: with one rank of several they are not known, and not in sum and product.
+    object["factors"].push_back(
+        {{"id", to_string(FactorId::balance)}, {"value", nullptr}, {"loss_seconds", nullptr}});
+    object["parts"].push_back(
+        {{"id", to_string(PartId::imbalance_wait)}, {"seconds", nullptr}, {"share", nullptr}});
+  }
   object["verdict"] = verdict_of(section);
   object["findings"] = findings_of(section);
   object["thresholds"] = {
@@ -273,6 +291,10 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
                          {"derived", section.derived},
                          {"assumed", section.assumed},
                          {"unseen", section.unseen}};
+  object["unmeasured"] = Json::array();
+  for (const Unmeasured& one : section.unmeasured) {
+    object["unmeasured"].push_back({{"what", one.what}, {"where", one.where}, {"why", one.why}});
+  }
   if (diagnosis.detail->placement) render::json_placement(object, *diagnosis.detail->placement);
   if (section.worth_table) render::json_worth(object, *section.worth_table);
   render::json_health(object, section);

@@ -8,6 +8,8 @@
 
 #include "diagnose/detail.hpp"
 #include "diagnose/devices/health_check.hpp"
+#include "diagnose/evidence.hpp"
+#include "diagnose/places/place.hpp"
 #include "diagnose/setup.hpp"
 #include "diagnose/step_terms.hpp"
 #include "mfu/quantity.hpp"
@@ -171,11 +173,47 @@ std::string unseen(const Diagnosis& diagnosis, const RunTimings& run) {
   return joined_clauses(parts);
 }
 
+std::string ranks_in_words(const std::vector<std::int64_t>& ranks) {
+  Culprits culprits;
+  culprits.ranks = ranks;
+  return diagnosis::place_name(culprits);
+}
+
 }  // namespace
 
 Certainty certainty_of(const Diagnosis& diagnosis, const RunTimings& run) {
   return {measured(diagnosis, run), derived(diagnosis), assumed(diagnosis, run),
           unseen(diagnosis, run)};
+}
+
+std::vector<Unmeasured> unmeasured_of(const Diagnosis& diagnosis) {
+  const DiagnosisDetail& detail = *diagnosis.detail;
+  const Setup& setup = detail.setup;
+  std::vector<Unmeasured> list;
+  if (!detail.without_compute.empty()) {
+    list.push_back({"compute", ranks_in_words(detail.without_compute),
+                    "it is 0 in every step while other ranks compute"});
+  }
+  if (setup.expected_ranks > setup.recorded_ranks) {
+    const std::int64_t count = setup.expected_ranks - setup.recorded_ranks;
+    list.push_back({"everything", fmt::format("{} of {} ranks", count, setup.expected_ranks),
+                    "they were not recorded"});
+  }
+  if (detail.waits_unknown) {
+    list.push_back({"waiting for peers", "the recorded rank", "its peers were not recorded"});
+  }
+  for (const Fact& fact : detail.verdict_facts) {
+    if (fact.kind == FactKind::unmeasured) {
+      list.push_back({"communication and waiting", "all ranks", "communication is 0 everywhere"});
+    } else if (fact.kind == FactKind::cut_trace) {
+      list.push_back({"the end of the trace", fmt::format("rank {}", fact.count),
+                      "the file stops in the middle"});
+    } else if (fact.kind == FactKind::lost_activities) {
+      list.push_back({"GPU activities", fact.name,
+                      fmt::format("{} of {} could not be read", fact.count, fact.of)});
+    }
+  }
+  return list;
 }
 
 }  // namespace mfu

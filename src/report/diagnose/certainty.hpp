@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "mfu/diagnose.hpp"
 #include "mfu/timings.hpp"
+#include "report/diagnose/diagnose_section.hpp"
 
 namespace mfu {
 
@@ -13,5 +15,7 @@ struct Certainty {
 };
 
 [[nodiscard]] Certainty certainty_of(const Diagnosis& diagnosis, const RunTimings& run);
+
+[[nodiscard]] std::vector<Unmeasured> unmeasured_of(const Diagnosis& diagnosis);
 
 }  // namespace mfu

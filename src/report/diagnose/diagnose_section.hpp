@@ -38,6 +38,11 @@ struct HealthTexts {
 };
 
 // One row of the table of parts.
+// What nobody recorded, on which ranks, and how that is known.
+struct Unmeasured {
+  std::string what, where, why;
+};
+
 struct PartText {
   std::string label;                         // "waiting for slower ranks"
   std::optional<double> factor;              // the factor of the product that this part is
@@ -70,6 +75,8 @@ struct DiagnoseSection {
   std::string refuted_by;
   std::vector<FindingText> finding_texts;          // one for each the findings
   std::string measured, derived, assumed, unseen;  // how sure
+  std::vector<Unmeasured> unmeasured;
+  bool waits_unknown = false;  // one rank of several
   std::optional<WorthSection> worth_table;
   HealthTexts health;
   std::optional<TermSpread> spread;     // how sure the mean step and the factors are

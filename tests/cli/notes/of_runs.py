@@ -55,6 +55,12 @@ def a_rank_whose_kernels_were_not_recorded(case):
     return ["diagnose", lines(case, {}, *samples)]
 
 
+@raises("waits-unknown")
+def one_rank_of_several(case):
+    samples = [sample(0, step) for step in range(12)]
+    return ["diagnose", lines(case, {"hardware": {"count": 8}}, *samples)]
+
+
 @raises("step-ids-assumed")
 def steps_without_numbers(case):
     document = run_document()
