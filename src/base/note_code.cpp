@@ -172,8 +172,9 @@ constexpr std::array kKinds = [] {
       NoteKind{ranks_missing, "ranks-missing", info, "ranks of the job without a trace"},
       NoteKind{world_size_impossible, "world-size-impossible", loss,
                "a world size that no job has"},
-      NoteKind{world_size_differs, "world-size-differs", assumption,
-               "traces that state different world sizes"},
+      NoteKind{capture_of_another_job, "capture-of-another-job", loss,
+               "a trace of another job, or of another time of it"},
+      NoteKind{captures_joined, "captures-joined", info, "several captures of one job"},
       NoteKind{world_size_too_small, "world-size-too-small", assumption,
                "a world size below a rank"},
       // Nsight Systems.

@@ -119,7 +119,8 @@ enum class NoteCode : unsigned char {
   rank_unknown,
   ranks_missing,
   world_size_impossible,
-  world_size_differs,
+  capture_of_another_job,
+  captures_joined,
   world_size_too_small,
   // Nsight Systems.
   unfinished_export,

@@ -43,7 +43,7 @@ enum class FactKind {
   unexplained,        // a seconds that no part of the model explains, share b
   coincides,          // stage `count` is exactly node `name`
   few_steps,          // count usable steps, `of` needed
-  few_ranks,        // count recorded of `of` declared; a = 1: those may be whom the others wait for
+  few_ranks,        // count recorded of `of` declared; name: the missing ones, where that is known
   one_rank,         // only one rank of `of`
   overexplained,    // the parts explain a seconds more than the step has, share b
   no_microbatches,  // `count` stages, but the number of microbatches is not given

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kLeastVerdictSteps = 8;
 constexpr double kLeastCoverage = 0.9;  // of the expected ranks
-constexpr double kMostLost = 0.05;      // of a rank's GPU activities
+constexpr std::int64_t kMostMissingNamed = 8;
+constexpr double kMostLost = 0.05;  // of a rank's GPU activities
 
 // Work whose record was lost looks like idle time: a verdict would be about the recorder.
 void add_lost_activities(const RunTimings& run, std::vector<Fact>& facts) {
@@ -50,7 +51,13 @@ std::vector<Fact> obstacles(const RuleContext& context, const Setup& setup) {
     }
   } else if (static_cast<double>(seen) <
              kLeastCoverage * static_cast<double>(setup.expected_ranks)) {
-    facts.emplace_back(FactKind::few_ranks, 0, 0, seen, setup.expected_ranks);
+    const std::vector<std::int64_t> missing = missing_numbers(job, setup.expected_ranks);
+    const std::int64_t count = setup.expected_ranks - seen;
+    facts.emplace_back(
+        FactKind::few_ranks, 0, 0, seen, setup.expected_ranks,
+        static_cast<std::int64_t>(missing.size()) == count && count <= kMostMissingNamed
+            ? names_of_missing(missing, count)
+            : std::string());
   }
   if (job.steps() < kLeastVerdictSteps) {
     facts.emplace_back(FactKind::few_steps, 0, 0, job.steps(), kLeastVerdictSteps);

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kTraceEndings{".json", ".json.gz", ".sqlite"};
 
+constexpr int kDeepest = 3;  // folders below the one that was named
+
 bool is_trace_name(std::string name) {
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -97,15 +99,23 @@ class Finder {
         add_file(place / name, true);
       }
     };
-    add_from(folder);
-    for (const std::string& name : names_in(folder)) {
-      if (!name.starts_with('.') && is_folder(fs::path(folder) / name)) {
-        add_from(fs::path(folder) / name);
+    // Where there is nothing so far, further down:
+    // out/profile_trace/iteration_100/rank0_trace.json.
+    std::vector<fs::path> level{fs::path(folder)};
+    for (int depth = 0; depth <= kDeepest && !level.empty() && (depth < 2 || !any); ++depth) {
+      std::vector<fs::path> below;
+      for (const fs::path& place : level) {
+        add_from(place);
+        for (const std::string& name : names_in(place)) {
+          if (!name.starts_with('.') && is_folder(place / name)) below.push_back(place / name);
+        }
       }
+      level = std::move(below);
     }
     if (!any && before == seen_.size()) {
       fail(folder, "the folder holds no trace",
-           "looked for *.json, *.json.gz and *.sqlite, here and one folder down");
+           "looked for *.json, *.json.gz and *.sqlite, here and " + std::to_string(kDeepest) +
+               " folders down");
     }
   }
 

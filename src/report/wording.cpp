@@ -347,13 +347,8 @@ std::string fact_sentence(const Fact& fact, const WordingContext& context) {
     case FactKind::few_steps:
       return fmt::format("only {} usable steps; {} are needed", fact.count, fact.of);
     case FactKind::few_ranks:
-      if (fact.a > 0.0) {
-        return fmt::format(
-            "{} of {} ranks are not recorded: if one of them is slow, the others wait for it, and "
-            "that would look the same",
-            fact.of - fact.count, fact.of);
-      }
-      return fmt::format("only {} of {} ranks are recorded", fact.count, fact.of);
+      return fmt::format("only {} of {} ranks are recorded{}", fact.count, fact.of,
+                         fact.name.empty() ? std::string() : "; not " + fact.name);
     case FactKind::one_rank:
       return fmt::format("one rank of {} is recorded: nothing to compare it with", fact.of);
     case FactKind::no_microbatches:

@@ -125,6 +125,8 @@ Activity classify_kernel(std::string_view name) {
   }
   if (names_collective(words)) return Activity::communication;
   if (text.starts_with("memcpy") || text.starts_with("memset")) return classify_copy(name);
+  // Meta's accelerator lists its copies among its kernels.
+  if (name.size() > 3 && text.starts_with("dma") && name[3] == '_') return Activity::memory;
   return Activity::compute;
 }
 

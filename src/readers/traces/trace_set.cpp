@@ -16,6 +16,7 @@
 #include "base/note_code.hpp"
 #include "readers/registry.hpp"
 #include "traces/collectives/across.hpp"
+#include "traces/kineto/meta.hpp"
 
 namespace mfu {
 
@@ -25,8 +26,10 @@ struct FileResult {
   std::optional<InputInfo> input;  // absent: not a trace, left out
   std::string_view kind;           // the kind of what is left out, if mfu reads it
   std::vector<traces::RankTrace> ranks;
+  bool skipped = false;  // told in a note
   Notes notes;
   std::exception_ptr error;
+  std::optional<Error> empty;  // that error, where it says that the trace holds nothing
 };
 
 // Read when named alone, not together with traces.
@@ -80,6 +83,11 @@ std::vector<FileResult> read_files(const TraceSet& set, std::span<const std::siz
       FileResult& result = results[order[i]];
       try {
         read_file(set, set.files[order[i]], result);
+      } catch (const Error& error) {
+        // A trace with nothing in it is a rank that is missing, where there are others.
+        if (error.kind() == ErrorKind::insufficient) result.empty = error;
+        result.error = std::current_exception();
+        stop = stop || !result.empty;
       } catch (...) {
         result.error = std::current_exception();
         stop = true;
@@ -121,7 +129,7 @@ void refuse_none(const TraceSet& set, const std::vector<FileResult>& results) {
               "none of the " + std::to_string(set.files.size()) +
                   " files in the folder is a profiler trace",
               Place{.file = set.files.front().path},
-              "looked into *.json, *.json.gz and *.sqlite, here and one folder down; give timing "
+              "looked into *.json, *.json.gz and *.sqlite, here and below; give timing "
               "documents by name");
 }
 
@@ -139,8 +147,21 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
     return set.files[a].path < set.files[b].path;
   });
   std::vector<FileResult> results = read_files(set, order, options);
+  const bool any = std::any_of(results.begin(), results.end(),
+                               [](const FileResult& result) { return result.input.has_value(); });
+  std::int64_t empty = 0;
   for (const std::size_t i : order) {
-    if (results[i].error) std::rethrow_exception(results[i].error);
+    FileResult& result = results[i];
+    if (!result.error) continue;
+    if (!any || !result.empty) std::rethrow_exception(result.error);
+    const std::optional<std::int64_t> rank = traces::rank_from_name(set.files[i].path);
+    result.notes = {};
+    notes.add(NoteCode::trace_without_activity,
+              result.empty->message() + ": " + (rank ? "rank " + std::to_string(*rank) : "it") +
+                  " is set aside",
+              Place{.file = set.files[i].path});
+    result.skipped = true;
+    ++empty;
   }
   refuse_none(set, results);
 
@@ -149,6 +170,7 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
   Place first;
   for (const std::size_t i : order) {
     FileResult& result = results[i];
+    if (result.skipped) continue;
     if (!result.input) {
       if (!result.kind.empty()) {
         notes.add(
@@ -172,7 +194,7 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
   for (FileResult& result : results) {
     if (result.input) read.inputs.push_back(std::move(*result.input));
   }
-  read.run = traces::join_ranks(std::move(ranks), notes);
+  read.run = traces::join_ranks(std::move(ranks), notes, empty);
   return read;
 }
 

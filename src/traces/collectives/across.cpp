@@ -12,6 +12,7 @@
 #include "base/note_code.hpp"
 #include "timings/builder.hpp"
 #include "timings/trace.hpp"
+#include "traces/collectives/captures.hpp"
 #include "traces/collectives/collectives.hpp"
 #include "traces/split.hpp"
 
@@ -92,7 +93,6 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
 
 std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, Notes& notes) {
   std::optional<std::int64_t> world;
-  bool differs = false;
   for (const RankTrace& trace : traces) {
     if (!trace.world_size) continue;
     if (*trace.world_size < 1 || *trace.world_size > kMostGpus) {
@@ -102,13 +102,7 @@ std::optional<std::int64_t> settle_world(const std::vector<RankTrace>& traces, N
                 Place{.file = trace.file});
       continue;
     }
-    differs = differs || (world && *world != *trace.world_size);
     world = std::max(world.value_or(0), *trace.world_size);
-  }
-  if (differs) {
-    notes.add(
-        NoteCode::world_size_differs,
-        "the traces state different world sizes; the largest is used: " + std::to_string(*world));
   }
   const std::int64_t highest = *traces.back().rank + 1;
   if (world && *world < highest) {
@@ -332,10 +326,15 @@ void add_device(RunTimings& run, const std::vector<RankTrace>& traces) {
 
 }  // namespace
 
-RunTimings join_ranks(std::vector<RankTrace> traces, Notes& notes) {
+RunTimings join_ranks(std::vector<RankTrace> traces, Notes& notes, std::int64_t empty) {
   if (traces.empty()) throw Error(ErrorKind::insufficient, "there is no trace");
+  join_captures(traces, notes);
   settle_ranks(traces, notes);
-  const std::optional<std::int64_t> world = settle_world(traces, notes);
+  const auto given = static_cast<std::int64_t>(traces.size()) + empty;
+  set_aside_strangers(traces, notes);
+  std::optional<std::int64_t> world = settle_world(traces, notes);
+  // A rank that is set aside is missing.
+  if (static_cast<std::int64_t>(traces.size()) < given) world = std::max(world.value_or(0), given);
   std::erase_if(traces, [&notes](const RankTrace& trace) {
     if (!trace.steps.empty()) return false;
     notes.add(NoteCode::trace_without_activity,

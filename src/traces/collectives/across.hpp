@@ -16,6 +16,8 @@ namespace mfu::traces {
 //
 // Ranks are sorted; the answer does not depend on their order. Throws Error{usage} when two traces
 // are of one rank or when several have no rank, Error{insufficient} when nothing is left.
-[[nodiscard]] RunTimings join_ranks(std::vector<RankTrace> traces, Notes& notes);
+// `empty`: traces beside these that held nothing: their ranks are missing.
+[[nodiscard]] RunTimings join_ranks(std::vector<RankTrace> traces, Notes& notes,
+                                    std::int64_t empty = 0);
 
 }  // namespace mfu::traces

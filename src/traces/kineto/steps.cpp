@@ -126,7 +126,12 @@ void StepLinks::extend(Reach& reach, const GpuActivity& activity) noexcept {
   const std::int64_t end = activity.end_ns();
   reach.last_end = reach.any ? std::max(reach.last_end, end) : end;
   reach.any = true;
+  if (activity.activity == Activity::communication) {
+    reach.last_comm_end = std::max(reach.last_comm_end, end);
+  }
   if (activity.activity != Activity::compute) return;
+  reach.first_compute_start =
+      reach.compute ? std::min(reach.first_compute_start, activity.start_ns) : activity.start_ns;
   reach.last_compute_end = reach.compute ? std::max(reach.last_compute_end, end) : end;
   reach.compute = true;
 }
@@ -153,6 +158,18 @@ void StepLinks::see(const GpuActivity& activity) {
 bool StepLinks::enough() const noexcept {
   return linked_ > 0 && 2 * linked_ >= seen_ &&
          std::any_of(reach_.begin(), reach_.end(), [](const Reach& reach) { return reach.any; });
+}
+
+std::int64_t StepLinks::end_of(std::size_t window, bool last) const noexcept {
+  const Reach& reach = reach_[window];
+  if (last || !reach.compute) return reach.last_end;
+  // Collectives after the last compute are the step's own, until the next one computes.
+  for (std::size_t next = window + 1; next < reach_.size(); ++next) {
+    if (!reach_[next].compute) continue;
+    return std::max(reach.last_compute_end,
+                    std::min(reach.last_comm_end, reach_[next].first_compute_start));
+  }
+  return std::max(reach.last_compute_end, reach.last_comm_end);
 }
 
 std::vector<StepSplit> StepLinks::gpu_windows(const std::string& file, Notes& notes) {
@@ -182,7 +199,7 @@ std::vector<StepSplit> StepLinks::gpu_windows(const std::string& file, Notes& no
       const std::int64_t earlier = before_.compute ? before_.last_compute_end : before_.last_end;
       if (before_.any) begin = std::max(begin, earlier);
     }
-    const std::int64_t end = i != last && reach.compute ? reach.last_compute_end : reach.last_end;
+    const std::int64_t end = end_of(i, i == last);
     if (end <= begin) {
       ++empty;
       continue;

@@ -49,9 +49,13 @@ class StepLinks {
     bool any = false;
     bool compute = false;
     std::int64_t last_end = 0;
+    std::int64_t first_compute_start = 0;
     std::int64_t last_compute_end = 0;
+    std::int64_t last_comm_end = 0;  // 0: there is none
   };
   static void extend(Reach& reach, const GpuActivity& activity) noexcept;
+  // Where the step of a window ends on the GPU.
+  [[nodiscard]] std::int64_t end_of(std::size_t window, bool last) const noexcept;
   [[nodiscard]] std::uint32_t step_of_launch(std::int64_t start) const noexcept;
   [[nodiscard]] std::uint32_t step_of(std::uint64_t correlation);
 

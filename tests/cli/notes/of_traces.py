@@ -198,9 +198,20 @@ def a_rank_and_a_job_that_cannot_be(case):
     return diagnosed(case, one(far), names=["trace.json"])
 
 
-@raises("ranks-missing", "world-size-differs")
+@raises("ranks-missing", "capture-of-another-job")
 def some_ranks_of_jobs_of_two_sizes(case):
     return diagnosed(case, make_trace(0, ranks=4), make_trace(1, ranks=8))
+
+
+@raises("captures-joined")
+def two_captures_of_one_job(case):
+    for number in (100, 200):
+        folder = case.folder / "traces" / f"iteration_{number}"
+        folder.mkdir(parents=True)
+        for rank in (0, 1):
+            trace = make_trace(rank, ranks=2, first_step=number, shift_us=number * 100_000)
+            (folder / f"rank{rank}_trace.json").write_text(json.dumps(trace))
+    return ["diagnose", str(case.folder / "traces")]
 
 
 @raises("world-size-too-small")
