@@ -128,6 +128,7 @@ struct Headline {
   std::optional<double> mfu;
   double parallel_efficiency = 0.0;
   double step_seconds = 0.0;
+  double usual_step_seconds = 0.0;  // median
   double p95_seconds = 0.0;
   std::optional<double> tokens_per_second;
   bool missing_work = false;  // why mfu is not there

@@ -72,7 +72,10 @@ void split(std::span<const double> values, std::size_t begin, std::size_t end, d
 }  // namespace
 
 bool measured_alike(const HistoryEntry& a, const HistoryEntry& b) noexcept {
-  if (a.fingerprint != b.fingerprint || a.command != b.command || a.gpus != b.gpus) return false;
+  if (a.fingerprint != b.fingerprint || a.command != b.command || a.gpus != b.gpus ||
+      a.statistic != b.statistic) {
+    return false;
+  }
   constexpr double kSameTokens = 1e-3;  // packed or padded data differ a little from run to run
   return (a.mfu && b.mfu) || a.tokens_per_step == b.tokens_per_step ||
          (a.tokens_per_step && b.tokens_per_step &&

@@ -24,6 +24,7 @@ struct HistoryEntry {
   std::string label;    // what the user calls it: a commit, a date
   std::string time;     // when it was added, "2025-06-01T12:00:00Z"
   std::string model, chip, verdict;
+  std::string statistic;      // of a log: "mean", "median", "wall"
   std::optional<double> mfu;  // as the report's headline has it
   std::optional<double> step_seconds;
   std::optional<double> tokens_per_second;

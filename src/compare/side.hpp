@@ -10,6 +10,7 @@
 
 #include "diagnose/step_terms.hpp"
 #include "measure/fingerprint.hpp"
+#include "measure/log_summary.hpp"
 #include "mfu/diagnose.hpp"
 #include "mfu/interval.hpp"
 #include "mfu/measure.hpp"
@@ -70,10 +71,14 @@ struct Side {
   std::optional<double> step_seconds;
   std::optional<double> tokens_per_second_per_gpu;
   std::optional<double> usual_step_seconds;  // of a log: the median
-  std::vector<SideFactor> factors;           // multiply to mfu where all have a value
-  std::vector<SidePart> parts;               // sum to step_seconds
-  std::optional<Interval> relative_ci;       // 95 % of the speed, over it, less 1
-  std::int64_t steps = 0;                    // that count
+  // Of a log, what its headline is of, and its figures; a report without one is of the median.
+  LogStatistic statistic = LogStatistic::mean;
+  std::optional<double> headline_mfu, headline_step_seconds;
+  std::optional<Interval> headline_relative;  // 95 % of the step, over it, less 1
+  std::vector<SideFactor> factors;            // multiply to mfu where all have a value
+  std::vector<SidePart> parts;                // sum to step_seconds
+  std::optional<Interval> relative_ci;        // 95 % of the speed, over it, less 1
+  std::int64_t steps = 0;                     // that count
 
   // What is resampled; none: only the intervals above are known.
   std::vector<StepTerms> terms;  // of a run, by step

@@ -29,6 +29,9 @@ struct CountedStep {
 [[nodiscard]] std::optional<Interval> median_interval(std::span<const CountedStep> steps,
                                                       std::uint64_t seed);
 
+// The two speeds of a log that goes between them.
+[[nodiscard]] std::optional<LogLevels> find_levels(std::span<const CountedStep> steps);
+
 // Standard error of the median relative to it; nothing for fewer than 5 lines.
 [[nodiscard]] std::optional<double> median_error(std::span<const CountedStep> steps);
 

@@ -316,9 +316,9 @@ Value median_of(const std::vector<const LoggedStep*>& steps, Value LoggedStep::*
   return values.empty() ? Value{} : Value(median_inplace(values));
 }
 
-// A printed figure belongs to the time of its own line: brought to the median time.
-Value at_median(const Selector& selected, Value LoggedStep::*field, double median_cost,
-                double scale, double& rounding) {
+// A printed figure belongs to the time of its own line: brought to the time of the headline's step.
+Value at_cost(const Selector& selected, Value LoggedStep::*field, double cost, double scale,
+              double& rounding) {
   std::vector<double> work;
   std::vector<double> printed;
   for (std::size_t i = 0; i < selected.kept_.size(); ++i) {
@@ -328,9 +328,39 @@ Value at_median(const Selector& selected, Value LoggedStep::*field, double media
     work.push_back(*value * selected.counted_[i].cost);
   }
   if (work.empty()) return {};
-  const double brought = median_inplace(work) / median_cost;
+  const double brought = median_inplace(work) / cost;
   rounding = rounding_of_values(printed, scale, median(printed));
   return brought;
+}
+
+// From the first to the last step with a time stamp, per step between them.
+Value wall_cost_of(const Selector& selected) {
+  if (selected.summary_.basis != StepBasis::step) return {};
+  const LoggedStep* first = nullptr;
+  const LoggedStep* last = nullptr;
+  for (const LoggedStep* step : selected.kept_) {
+    if (!step->timestamp_s) continue;
+    if (first == nullptr) first = step;
+    last = step;
+  }
+  if (first == nullptr || last->iteration <= first->iteration) return {};
+  const double seconds = *last->timestamp_s - *first->timestamp_s;
+  if (!(seconds > 0.0)) return {};
+  return seconds / static_cast<double>(last->iteration - first->iteration);
+}
+
+double headline_cost(const LogSummary& summary) {
+  switch (summary.statistic) {
+    case LogStatistic::median:
+      return summary.median_cost;
+    case LogStatistic::wall:
+      if (summary.wall_cost) return *summary.wall_cost;
+      throw Error(ErrorKind::insufficient, "the log's lines have no time stamps to tell it from",
+                  Place{.what = "--statistic wall"}, "--statistic mean is total time over steps");
+    case LogStatistic::mean:
+      break;
+  }
+  return summary.mean_cost;
 }
 
 void compare_segments(LogSummary& summary, std::span<const CountedStep> steps) {
@@ -428,11 +458,15 @@ LogSummary summarize(const TrainingLog& log, const LogSummaryOptions& options, N
   summary.median_cost = measurement::weighted_median(steps);
   summary.p95_cost = measurement::weighted_quantile(steps, 0.95);
   summary.mean_cost = time.value() / work.value();
+  summary.wall_cost = wall_cost_of(selected);
+  summary.statistic = options.statistic;
+  summary.cost = headline_cost(summary);
   const std::optional<Interval> interval = measurement::median_interval(steps, options.seed);
   summary.interval_known = interval.has_value();
   summary.median_ci = interval.value_or(Interval{summary.median_cost, summary.median_cost});
   summary.outliers =
       measurement::find_outliers(steps, log.pauses, summary.basis == StepBasis::step);
+  summary.levels = measurement::find_levels(steps);
   summary.drift = drift_of(steps);
   compare_segments(summary, steps);
   summary.pauses = sum_pauses(log.pauses);
@@ -447,17 +481,17 @@ LogSummary summarize(const TrainingLog& log, const LogSummaryOptions& options, N
                                         rate ? 1.0 / summary.median_cost : summary.median_cost);
   const std::vector<const LoggedStep*>& kept = selected.kept_;
   summary.tokens_per_step = median_of(kept, &LoggedStep::tokens);
-  summary.tokens_per_s = median_of(kept, &LoggedStep::tokens_per_s);
-  summary.tokens_per_s_per_gpu = median_of(kept, &LoggedStep::tokens_per_s_per_gpu);
-  summary.model_flops_per_s_per_gpu = at_median(selected, &LoggedStep::model_flops_per_s_per_gpu,
-                                                summary.median_cost, 1e-12, summary.flops_rounding);
+  double unused = 0.0;
+  summary.tokens_per_s = at_cost(selected, &LoggedStep::tokens_per_s, summary.cost, 1.0, unused);
+  summary.tokens_per_s_per_gpu =
+      at_cost(selected, &LoggedStep::tokens_per_s_per_gpu, summary.cost, 1.0, unused);
+  summary.model_flops_per_s_per_gpu = at_cost(selected, &LoggedStep::model_flops_per_s_per_gpu,
+                                              summary.cost, 1e-12, summary.flops_rounding);
   double hardware_rounding = 0.0;
-  summary.hardware_flops_per_s_per_gpu =
-      at_median(selected, &LoggedStep::hardware_flops_per_s_per_gpu, summary.median_cost, 1e-12,
-                hardware_rounding);
+  summary.hardware_flops_per_s_per_gpu = at_cost(
+      selected, &LoggedStep::hardware_flops_per_s_per_gpu, summary.cost, 1e-12, hardware_rounding);
   if (!summary.model_flops_per_s_per_gpu) summary.flops_rounding = hardware_rounding;
-  summary.mfu =
-      at_median(selected, &LoggedStep::mfu, summary.median_cost, 100.0, summary.mfu_rounding);
+  summary.mfu = at_cost(selected, &LoggedStep::mfu, summary.cost, 100.0, summary.mfu_rounding);
   return summary;
 }
 

@@ -30,7 +30,18 @@ enum class StepBasis {
 };
 [[nodiscard]] std::string_view to_string(StepBasis basis) noexcept;
 
+// Which figure of the steps is the headline, and what gates judge.
+enum class LogStatistic {
+  mean,    // total time of the steps that count over their work: what the job gets
+  median,  // the usual step
+  wall,    // from the first to the last step with everything between: evaluations, checkpoints
+};
+[[nodiscard]] std::string_view to_string(LogStatistic statistic) noexcept;
+// Throws Error{usage} at --statistic.
+[[nodiscard]] LogStatistic parse_log_statistic(std::string_view text);
+
 struct LogSummaryOptions {
+  LogStatistic statistic = LogStatistic::mean;
   std::optional<std::size_t> skip;     // leading steps of each segment, instead of the warm-up rule
   std::optional<std::size_t> segment;  // from 1; nothing: all
   bool last_segment = false;           // then `segment` is not read
@@ -64,6 +75,15 @@ struct OutlierSteps {
   std::int64_t beside_pauses = 0;        // right after an evaluation, checkpoint or profiler
   std::optional<double> period_steps;    // every so many steps
   std::optional<double> period_seconds;  // every so many seconds; only where no step period holds
+};
+
+// Two speeds between which the steps go, a tenth of them and more at each: no outliers.
+struct LogLevels {
+  double slow_share = 0.0;  // of the lines
+  double time_share = 0.0;  // of the time of all steps that count
+  double quick_cost = 0.0;  // means; same unit as the other costs
+  double slow_cost = 0.0;
+  std::optional<double> period_lines;  // slow ones come every so many lines
 };
 
 struct LogDrift {
@@ -103,11 +123,17 @@ struct LogSummary {
   Interval median_ci;  // 95 %; both ends equal where there are fewer than 5 lines: not known
   bool interval_known = false;
   double mean_cost = 0.0;  // total time over total work
+  LogStatistic statistic = LogStatistic::mean;
+  double cost = 0.0;  // the headline's: that of `statistic`
+  // From the first to the last step that counts, by the time stamps of their lines; seconds of one
+  // step. Nothing: no stamps, or costs are not of steps.
+  std::optional<double> wall_cost;
   double p95_cost = 0.0;
   double rounding = 0.0;  // of one printed value: half a unit of its last digit, relative
   // Of each line that counts, in the order of the log; `weights`: steps that it averages over.
   std::vector<double> costs, weights;
   OutlierSteps outliers;
+  std::optional<LogLevels> levels;
   std::optional<LogDrift> drift;
   std::vector<SegmentSummary> segments;
   std::vector<PauseSummary> pauses;
@@ -116,8 +142,8 @@ struct LogSummary {
   std::optional<double> tokens_per_step;
   std::optional<double> tokens_per_s;
   std::optional<double> tokens_per_s_per_gpu;
-  // What the log prints itself, brought to the median step: its FLOPs of a step (median) over the
-  // median time. `*_rounding`: of the printed figure.
+  // What the log prints itself, brought to the headline's step: its FLOPs of a step (median) over
+  // that step's time. `*_rounding`: of the printed figure.
   std::optional<double> model_flops_per_s_per_gpu;
   std::optional<double> hardware_flops_per_s_per_gpu;
   std::optional<double> mfu;
@@ -125,8 +151,9 @@ struct LogSummary {
   double mfu_rounding = 0.0;
 };
 
-// Throws Error{insufficient} when no step has a time or a rate, or none is left; Error{usage} for a
-// segment that is not there. Notes "steps-refused", "batch-changes", "long-warmup".
+// Throws Error{insufficient} when no step has a time or a rate, or none is left, or the statistic
+// is wall and the lines have no time stamps; Error{usage} for a segment that is not there. Notes
+// "steps-refused", "batch-changes", "long-warmup".
 [[nodiscard]] LogSummary summarize(const TrainingLog& log, const LogSummaryOptions& options,
                                    Notes& notes);
 
@@ -134,7 +161,7 @@ struct LogSummary {
 struct LoggedFigure {
   bool is_ratio = false;  // MFU; else FLOP/s of one GPU
   bool hardware = false;  // with recomputation
-  double value = 0.0;     // at the median step
+  double value = 0.0;     // at the headline's step
   // What the printed MFU is held against, where the log says it or prints the FLOP/s beside it.
   std::optional<double> against_flops;
   bool recounted = false;  // there is a model and a measurement to count it from
@@ -148,7 +175,7 @@ struct LoggedFigure {
   }
 };
 
-// `calculation`: of the median step, without problems.
+// `calculation`: of the headline's step, without problems.
 [[nodiscard]] std::vector<LoggedFigure> logged_figures(const LogSummary& summary,
                                                        const TrainingLog& log,
                                                        const Calculation& calculation);

@@ -101,15 +101,24 @@ void gather_log(Gist& gist, const LogSection& section) {
   gather_calc(gist, section.calc);
   Gathering all(gist);
   const LogSummary& s = section.summary;
-  all.seconds("step_seconds", "step, median", section.p50_seconds, "Median step time");
-  if (section.p50_seconds_ci) {
-    all.seconds("step_low_seconds", "step, 95 % from", section.p50_seconds_ci->lo,
-                "Lower end of the 95 % interval of the median step time");
-    all.seconds("step_high_seconds", "step, 95 % to", section.p50_seconds_ci->hi,
-                "Upper end of the 95 % interval of the median step time");
+  const std::string statistic(to_string(s.statistic));
+  all.seconds(
+      "step_seconds", "step, " + statistic, section.headline_seconds,
+      "Step time of the headline: total time over total steps, unless another statistic was "
+      "asked for");
+  if (section.headline_seconds && section.headline_relative) {
+    all.seconds("step_low_seconds", "step, 95 % from",
+                *section.headline_seconds * (1 + section.headline_relative->lo),
+                "Lower end of the 95 % interval of that step time");
+    all.seconds("step_high_seconds", "step, 95 % to",
+                *section.headline_seconds * (1 + section.headline_relative->hi),
+                "Upper end of the 95 % interval of that step time");
   }
   all.seconds("step_mean_seconds", "step, mean", section.mean_seconds,
               "Total time over total steps");
+  all.seconds("step_usual_seconds", "step, usual", section.p50_seconds, "Median step time");
+  all.seconds("step_wall_seconds", "step, wall", section.wall_seconds,
+              "From the first to the last step with everything between, a step");
   all.seconds("step_p95_seconds", "step, 95th percentile", section.p95_seconds,
               "95th percentile of the step time");
   all.ratio("outlier_time_ratio", "time in outlier steps", s.outliers.time_share,

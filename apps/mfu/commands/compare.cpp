@@ -41,6 +41,7 @@ struct CompareText {
   LogReadingText reading;
   std::string reference, seed, threads;
   std::string expect, least_change, max_regression;
+  bool beyond_noise = false;
   bool reconvert = false;
   bool strict = false;
   bool verbose = false;
@@ -207,8 +208,8 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   if (!report.compare->comparison.comparable) return refuse(report, targets, text);
   if (text.strict) refuse_if_strict(report.notes, {}, "the two are compared anyway");
   if (limit) {
-    report.gates.push_back(
-        judge_regression(report.compare->comparison, *limit, text.max_regression));
+    report.gates.push_back(judge_regression(report.compare->comparison,
+                                            {*limit, text.max_regression, text.beyond_noise}));
   }
   return publish(report, targets, text.verbose);
 }
@@ -225,9 +226,9 @@ std::function<int()> add_compare(CLI::App& parent) {
   command->add_flag("--reconvert", text->reconvert, "Restate both under one convention, if needed");
   command->add_option("--expect", text->expect, "The factor aimed at: balance, own_stall ...")
       ->type_name("FACTOR");
-  command
-      ->add_option("--max-regression", text->max_regression, "Exit 1 when certainly slower, by: 3%")
+  command->add_option("--max-regression", text->max_regression, "Exit 1 when slower by: 3%")
       ->type_name("RATIO");
+  command->add_flag("--beyond-noise", text->beyond_noise, "Only what noise alone could not do");
   command->add_option("--least-change", text->least_change, "Less counts as no change (1%)")
       ->type_name("RATIO");
   command->add_flag("--strict", text->strict, "Exit 2 on data loss or assumption");

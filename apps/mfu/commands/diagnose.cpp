@@ -47,6 +47,7 @@ struct DiagnoseText {
   GateText gates;
   AgainstText against;
   std::string max_regression;
+  bool beyond_noise = false;
   std::string threads;
   bool one_line = false;
   bool verbose = false;
@@ -173,7 +174,8 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& given) {
     report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
   }
   if (max_regression) {
-    report.gates.push_back(judge_history(*report.history, *max_regression, text.max_regression));
+    report.gates.push_back(
+        judge_history(*report.history, {*max_regression, text.max_regression, text.beyond_noise}));
   }
   const int exit_code = publish(report, targets, text.verbose);
   progress.done("written");
@@ -195,6 +197,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   command
       ->add_option("--max-regression", text->max_regression, "Exit 1 when slower than usual by: 3%")
       ->type_name("RATIO");
+  command->add_flag("--beyond-noise", text->beyond_noise, "Only what noise alone could not do");
   add_selection_options(*command, text->selection);
   add_analysis_options(*command, text->analysis);
   add_worth_options(*command, text->worth);

@@ -40,7 +40,8 @@ struct LogText {
   CalcText calc;
   LogReadingText reading;
   bool tee = false;
-  std::string max_step, max_regression, baseline;
+  std::string max_step, max_regression, baseline, statistic;
+  bool beyond_noise = false;
   AgainstText against;
   OutputText output;
   GateText gates;
@@ -75,12 +76,12 @@ LogLimits parse_limits(const LogText& text, bool against, Problems& problems) {
 }
 
 Gate judge_max_step(const LogSection& section, double limit, const std::string& limit_text) {
-  if (!section.p50_seconds) {
+  if (!section.headline_seconds) {
     throw Error(ErrorKind::insufficient, "the step time is not known, so it cannot be judged",
                 at("--max-step"), section.seconds_missing);
   }
-  return {"max-step", limit_text, section.p50_seconds, format_seconds(*section.p50_seconds),
-          *section.p50_seconds <= limit};
+  return {"max-step", limit_text, section.headline_seconds,
+          format_seconds(*section.headline_seconds), *section.headline_seconds <= limit};
 }
 
 Judged judged_of(const LogSection& section) {
@@ -191,6 +192,13 @@ int run_log(const CLI::App& command, const LogText& text) {
   }
   LogReadOptions reading = parse_log_reading(text.reading, problems);
   LogSummaryOptions summing = parse_log_summary(text.reading, problems);
+  if (!text.statistic.empty()) {
+    problems.attempt([&] { summing.statistic = parse_log_statistic(text.statistic); });
+  }
+  if (text.beyond_noise && text.max_regression.empty()) {
+    problems.add(Error(ErrorKind::usage, "beyond the noise of what?", at("--beyond-noise"),
+                       "it goes with --max-regression"));
+  }
   const bool against = parse_against(text.against, problems);
   const LogLimits limits = parse_limits(text, against, problems);
   const GateLimits gates = parse_gates(text.gates, problems);
@@ -211,7 +219,8 @@ int run_log(const CLI::App& command, const LogText& text) {
   std::optional<Baseline> baseline;
   InputInfo baseline_file;
   if (!text.baseline.empty() && !problems.any()) {
-    problems.attempt([&] { baseline = read_baseline(text.baseline, baseline_file); });
+    problems.attempt(
+        [&] { baseline = read_baseline(text.baseline, summing.statistic, baseline_file); });
   }
   problems.throw_if_any();  // before any file is created
   std::vector<OutputTarget> targets = open_outputs(text.output, problems);
@@ -244,12 +253,12 @@ int run_log(const CLI::App& command, const LogText& text) {
     report.gates.push_back(judge_max_step(*report.log, *limits.max_step, text.max_step));
   }
   if (limits.max_regression && baseline) {
-    report.gates.push_back(
-        judge_regression(*baseline, *report.log, *limits.max_regression, text.max_regression));
+    report.gates.push_back(judge_regression(
+        *baseline, *report.log, {*limits.max_regression, text.max_regression, text.beyond_noise}));
   }
   if (limits.max_regression && against) {
-    report.gates.push_back(
-        judge_history(*report.history, *limits.max_regression, text.max_regression));
+    report.gates.push_back(judge_history(
+        *report.history, {*limits.max_regression, text.max_regression, text.beyond_noise}));
   }
   if (text.tee) move_text_to_standard_error(targets);
   return publish(report, targets, text.verbose, interrupted);
@@ -276,10 +285,13 @@ std::function<int()> add_log(CLI::App& parent) {
   command->add_flag("--tee", text->tee, "Pass the log on to standard output");
   add_output_options(*command, text->output);
   add_gate_options(*command, text->gates, false);
-  command->add_option("--max-step", text->max_step, "Exit 1 when the median step is longer: 13s")
+  command->add_option("--statistic", text->statistic, "Headline and gates: mean, median, wall")
+      ->type_name("NAME");
+  command->add_option("--max-step", text->max_step, "Exit 1 when the step is longer: 13s")
       ->type_name("TIME");
   command->add_option("--max-regression", text->max_regression, "Exit 1 when it is slower by: 3%")
       ->type_name("RATIO");
+  command->add_flag("--beyond-noise", text->beyond_noise, "Only what noise alone could not do");
   command->add_option("--baseline", text->baseline, "Saved --json report to compare with")
       ->type_name("FILE");
   add_against_options(*command, text->against);

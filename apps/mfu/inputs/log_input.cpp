@@ -264,7 +264,7 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
     }
   }
 
-  const double cost = summary.median_cost;
+  const double cost = summary.cost;
   std::string value;
   switch (summary.basis) {
     case StepBasis::step:
@@ -289,7 +289,10 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
       value = fmt::format("{:.5g} TFLOP/s per GPU", 1e-12 / cost);
       break;
   }
-  const std::string lines = "the median of the step lines";
+  const std::string lines =
+      summary.statistic == LogStatistic::wall
+          ? std::string("the time stamps of the step lines")
+          : "the " + std::string(to_string(summary.statistic)) + " of the step lines";
   source("speed", value,
          summary.basis == StepBasis::step && log.said_by.count("step_time") > 0
              ? lines + ": " + log.said_by.at("step_time")

@@ -195,6 +195,25 @@ void take_log(const Json& report, Side& side) {
   const Value mean = positive_at(steps, "mean_seconds");
   Value mean_over_usual = positive_at(steps, "mean_over_p50");
   if (!mean_over_usual && usual && mean) mean_over_usual = *mean / *usual;
+  // A report that does not say what its headline is of was made when it was the median.
+  const std::string statistic = text_at(part(report, "headline"), "statistic");
+  side.statistic = statistic.empty() ? LogStatistic::median : parse_log_statistic(statistic);
+  side.headline_mfu = side.mfu;
+  side.headline_step_seconds = positive_at(part(report, "headline"), "step_seconds");
+  side.headline_relative = interval_at(
+      steps, side.statistic == LogStatistic::median ? "p50_relative_ci" : "mean_relative_ci");
+  if (side.statistic == LogStatistic::wall) side.headline_relative.reset();
+  // MFU of the usual step, and of the mean.
+  const Value wall = positive_at(part(report, "headline"), "wall_seconds");
+  const Value cost = side.statistic == LogStatistic::wall   ? wall
+                     : side.statistic == LogStatistic::mean ? mean_over_usual
+                                                            : Value(1.0);
+  const Value usual_cost = side.statistic == LogStatistic::wall ? usual : Value(1.0);
+  const auto of_usual = [&](const Value& value) {
+    return value && cost && usual_cost ? Value(*value * *cost / *usual_cost) : Value{};
+  };
+  side.mfu = of_usual(side.mfu);
+  side.tokens_per_second_per_gpu = of_usual(side.tokens_per_second_per_gpu);
   SideFactor usual_step;
   usual_step.id = "usual_step";
   usual_step.value = side.mfu;
@@ -205,7 +224,7 @@ void take_log(const Json& report, Side& side) {
   side.relative_ci = interval_at(steps, "mean_relative_ci");
   side.factors.push_back(std::move(usual_step));
   if (!mean_over_usual) return;
-  // The report's MFU is that of the usual step; what the job gets is the mean.
+  // What the job gets is the mean.
   const auto of_mean = [&](Value& value) {
     if (value) value = *value / *mean_over_usual;
   };
@@ -217,6 +236,12 @@ void take_log(const Json& report, Side& side) {
   slow_steps.seconds = mean && usual ? *mean - *usual : 0.0;
   slow_steps.relative_ci = interval_at(steps, "slow_steps_relative_ci");
   side.factors.push_back(std::move(slow_steps));
+  if (!statistic.empty()) return;
+  // An older report holds enough to say what its mean is.
+  side.statistic = LogStatistic::mean;
+  side.headline_mfu = side.mfu;
+  side.headline_step_seconds = side.step_seconds;
+  side.headline_relative = side.relative_ci;
 }
 
 }  // namespace

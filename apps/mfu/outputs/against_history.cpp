@@ -81,10 +81,11 @@ void hold_against_history(const AgainstText& text, const Side& side, bool gated,
     return !same;
   });
   if (others > 0) {
-    notes.add(NoteCode::history_not_alike,
-              "records of the job under another convention, peak, command, number of GPUs or "
-              "tokens per step are left out",
-              Place{.file = text.db}, static_cast<std::int64_t>(others));
+    notes.add(
+        NoteCode::history_not_alike,
+        "records of the job under another convention, peak, command, statistic, number of GPUs "
+        "or tokens per step are left out",
+        Place{.file = text.db}, static_cast<std::int64_t>(others));
   }
   std::vector<HistorySeries> series = group_history(entries, now.job);
   HistorySection section;
@@ -102,14 +103,16 @@ void hold_against_history(const AgainstText& text, const Side& side, bool gated,
   report.history = std::move(section);
 }
 
-Gate judge_history(const HistorySection& history, double limit, const std::string& limit_text) {
-  Gate gate{"max-regression", limit_text, std::nullopt, history.against_line, true};
+Gate judge_history(const HistorySection& history, const RegressionLimit& limit) {
+  Gate gate{"max-regression", limit.text, std::nullopt, history.against_line, true};
   if (!history.against) return gate;
   const double slower = -std::expm1(history.against->log_ratio);
   gate.value = slower;
   const bool certain = history.against->log_ci.hi < 0.0;
-  gate.passed = !(slower > limit && certain);
-  if (slower > limit && !certain) gate.value_text += "; beyond the limit, but within the scatter";
+  gate.passed = slower <= limit.ratio || (limit.beyond_noise && !certain);
+  if (slower > limit.ratio && !certain) {
+    gate.value_text += "; beyond the limit, but within the scatter";
+  }
   return gate;
 }
 

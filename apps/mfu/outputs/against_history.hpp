@@ -9,6 +9,7 @@
 #include "mfu/error.hpp"
 #include "mfu/report.hpp"
 #include "options.hpp"
+#include "outputs/baseline.hpp"
 #include "report/compare/history_section.hpp"
 
 namespace mfu::app {
@@ -26,9 +27,8 @@ void add_against_options(CLI::App& command, AgainstText& text);
 void hold_against_history(const AgainstText& text, const Side& side, bool gated, Report& report,
                           Notes& notes);
 
-// Fails only when it is slower than usual by more than the limit, and beyond the scatter of the
-// history. Without a baseline it passes and says why.
-[[nodiscard]] Gate judge_history(const HistorySection& history, double limit,
-                                 const std::string& limit_text);
+// Fails when it is slower than usual by more than the limit; beyond noise, only when that is beyond
+// the scatter of the history as well. Without a baseline it passes and says why.
+[[nodiscard]] Gate judge_history(const HistorySection& history, const RegressionLimit& limit);
 
 }  // namespace mfu::app

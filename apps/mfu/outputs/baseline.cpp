@@ -18,15 +18,32 @@ double half_width(const Interval& relative) {
   return 0.5 * (std::log1p(relative.hi) - std::log1p(relative.lo));
 }
 
-std::optional<Interval> relative_interval(const LogSection& now) {
-  const LogSummary& s = now.summary;
-  if (!s.interval_known) return {};
-  return Interval{s.median_ci.lo / s.median_cost - 1, s.median_ci.hi / s.median_cost - 1};
+// The side's figures of a statistic. Nothing: its report does not hold them.
+void take_figures(const Side& side, LogStatistic statistic, Baseline& baseline) {
+  if (statistic == side.statistic) {
+    baseline.mfu = side.headline_mfu;
+    baseline.step_seconds = side.headline_step_seconds;
+    baseline.relative_ci = side.headline_relative;
+  } else if (statistic == LogStatistic::mean && side.factors.size() > 1) {
+    baseline.mfu = side.mfu;
+    baseline.step_seconds = side.step_seconds;
+    baseline.relative_ci = side.relative_ci;
+  } else if (statistic == LogStatistic::median) {
+    baseline.mfu = side.factors.front().value;
+    baseline.step_seconds = side.usual_step_seconds;
+    baseline.relative_ci = side.factors.front().relative_ci;
+  }
+  if (baseline.mfu || baseline.step_seconds) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("is of the {} step and cannot be told as {}: it does not hold its steps",
+                          to_string(side.statistic), to_string(statistic)),
+              Place{.file = baseline.path},
+              fmt::format("save it again, or use --statistic {}", to_string(side.statistic)));
 }
 
 }  // namespace
 
-Baseline read_baseline(const std::string& path, InputInfo& info) {
+Baseline read_baseline(const std::string& path, LogStatistic statistic, InputInfo& info) {
   const SavedReport saved = read_report(path, info);
   const Side& side = saved.side;
   Place place;
@@ -49,16 +66,14 @@ Baseline read_baseline(const std::string& path, InputInfo& info) {
   baseline.mfu = side.mfu;
   baseline.step_seconds = side.step_seconds;
   if (baseline.of_log) {
-    // The usual step is less at the mercy of chance than the mean.
-    baseline.mfu = side.factors.front().value;
-    baseline.step_seconds = side.usual_step_seconds;
-    baseline.relative_ci = side.factors.front().relative_ci;
+    baseline.mfu.reset();
+    baseline.step_seconds.reset();
+    take_figures(side, statistic, baseline);
   }
   return baseline;
 }
 
-Gate judge_regression(const Baseline& before, const LogSection& now, double limit,
-                      const std::string& limit_text) {
+Gate judge_regression(const Baseline& before, const LogSection& now, const RegressionLimit& limit) {
   Place place;
   place.what = "--baseline";
   if (before.fingerprint != now.calc.fingerprint) {
@@ -78,11 +93,11 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   if (mfu && before.mfu && *mfu > 0 && *before.mfu > 0) {
     slower = std::log(*before.mfu / *mfu);
     text = fmt::format("MFU {} -> {}", format_percent(*before.mfu, 2), format_percent(*mfu, 2));
-  } else if (now.p50_seconds && before.step_seconds && *before.step_seconds > 0 &&
+  } else if (now.headline_seconds && before.step_seconds && *before.step_seconds > 0 &&
              same(before.tokens_per_step, c.tokens_per_step) && same(before.gpus, c.input.gpus)) {
-    slower = std::log(*now.p50_seconds / *before.step_seconds);
+    slower = std::log(*now.headline_seconds / *before.step_seconds);
     text = fmt::format("step {} -> {}", format_seconds(*before.step_seconds),
-                       format_seconds(*now.p50_seconds));
+                       format_seconds(*now.headline_seconds));
   } else {
     throw Error(ErrorKind::insufficient,
                 "nothing that both have can be compared: no MFU, and not the same tokens per step "
@@ -91,13 +106,13 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
   }
   // As a share of the speed: MFU down by 3 % of what it was.
   const double worse = 1 - std::exp(-slower);
-  const std::optional<Interval> own = relative_interval(now);
+  const std::optional<Interval>& own = now.headline_relative;
   const bool sure_of_before = before.relative_ci.has_value() || !before.of_log;
-  Gate gate{"max-regression", limit_text, worse, "", true};
+  Gate gate{"max-regression", limit.text, worse, "", worse <= limit.ratio || limit.beyond_noise};
   text +=
       fmt::format(": {} {}", format_percent(std::fabs(worse), 2), worse >= 0 ? "slower" : "faster");
   if (!own || !sure_of_before) {
-    text += "; too few steps to tell it from noise";
+    text += "; how much of it is noise is not known";
     gate.value_text = text;
     return gate;
   }
@@ -111,12 +126,12 @@ Gate judge_regression(const Baseline& before, const LogSection& now, double limi
                         format_grouped(*c.input.gpus));
   }
   const bool certain = low > 0;
-  if (worse > limit && !certain) {
-    text += "; beyond the limit, but not distinguishable from noise";
-  } else if (worse > 0 && worse <= limit && certain) {
+  if (worse > limit.ratio && !certain) {
+    text += "; beyond the limit, but noise alone could do that";
+  } else if (worse > 0 && worse <= limit.ratio && certain) {
     text += "; within the limit";
   }
-  gate.passed = !(worse > limit && certain);
+  gate.passed = worse <= limit.ratio || (limit.beyond_noise && !certain);
   gate.value_text = text;
   return gate;
 }

@@ -20,16 +20,26 @@ struct Baseline {
   std::optional<double> step_seconds;
   std::optional<double> tokens_per_step;
   std::optional<double> gpus;
-  std::optional<Interval> relative_ci;  // of the median step, relative to it
+  std::optional<Interval> relative_ci;  // 95 % of the step, over it, less 1
+};
+
+// --max-regression, and whether only what noise alone could not do counts (--beyond-noise).
+struct RegressionLimit {
+  double ratio = 0.0;
+  std::string text;
+  bool beyond_noise = false;
 };
 
 // Throws Error{io}, Error{format}: no report of `mfu log --json` or `mfu calc --json`;
-// Error{insufficient}: a report of a command that failed, or of an impossible value.
-[[nodiscard]] Baseline read_baseline(const std::string& path, InputInfo& info);
+// Error{insufficient}: a report of a command that failed, or of an impossible value. Figures of
+// `statistic`: a report of another is restated where it holds the steps for that, else refused.
+[[nodiscard]] Baseline read_baseline(const std::string& path, LogStatistic statistic,
+                                     InputInfo& info);
 
-// Fails only when the slowdown is beyond the limit and its 95 % interval excludes none. Throws
-// Error{usage} where the two are not comparable, with both fingerprints.
-[[nodiscard]] Gate judge_regression(const Baseline& before, const LogSection& now, double limit,
-                                    const std::string& limit_text);
+// Fails when the slowdown of the steps that were recorded is beyond the limit; beyond noise, only
+// when its 95 % interval excludes none as well. Throws Error{usage} where the two are not
+// comparable, with both fingerprints.
+[[nodiscard]] Gate judge_regression(const Baseline& before, const LogSection& now,
+                                    const RegressionLimit& limit);
 
 }  // namespace mfu::app

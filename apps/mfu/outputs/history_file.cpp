@@ -149,6 +149,7 @@ std::string record_of(const HistoryEntry& entry) {
       {"command", entry.command},
       {"label", text(entry.label)},
       {"time", text(entry.time)},
+      {"statistic", text(entry.statistic)},
       {"mfu", number(entry.mfu)},
       {"step_seconds", number(entry.step_seconds)},
       {"tokens_per_second", number(entry.tokens_per_second)},
@@ -200,6 +201,11 @@ HistoryEntry entry_from(const OrderedJson& object) {
   entry.model = words_at(object, "model");
   entry.chip = words_at(object, "chip");
   entry.verdict = words_at(object, "verdict");
+  entry.statistic = words_at(object, "statistic");
+  // A log's record that does not say is of the time when its headline was the median step.
+  if (entry.statistic.empty() && entry.command == "log") {
+    entry.statistic = to_string(LogStatistic::median);
+  }
   entry.mfu = figure_at(object, "mfu");
   entry.step_seconds = figure_at(object, "step_seconds");
   entry.tokens_per_second = figure_at(object, "tokens_per_second");
@@ -241,11 +247,10 @@ HistoryEntry entry_of(const Side& side, std::string_view command, const std::str
   entry.step_seconds = side.step_seconds;
   entry.relative_ci = side.relative_ci;
   if (side.measure == Measure::log && !side.factors.empty()) {
-    // Of a log the usual step, as its headline has it: one slow step more does not make another
-    // run.
-    entry.mfu = side.factors.front().value;
-    entry.step_seconds = side.usual_step_seconds;
-    entry.relative_ci = side.factors.front().relative_ci;
+    entry.statistic = to_string(side.statistic);
+    entry.mfu = side.headline_mfu;
+    entry.step_seconds = side.headline_step_seconds;
+    entry.relative_ci = side.headline_relative;
   }
   if (entry.step_seconds && side.tokens_per_step) {
     entry.tokens_per_second = *side.tokens_per_step / *entry.step_seconds;

@@ -8,7 +8,7 @@
 namespace mfu::app {
 namespace {
 
-// What a step would cost at the peak: a first look at the usual step tells its MFU.
+// What a step would cost at the peak: a first look at the steps tells their MFU.
 std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, const TrainingLog& log,
                                    const LogSummaryOptions& options) {
   if (!gathered.input.peak) return {};
@@ -18,7 +18,7 @@ std::optional<double> cost_at_peak(LogInput gathered, const CalcText& text, cons
   const Calculation calculation = calculate_log(gathered, log, summary, unused);
   const std::optional<double> mfu = calculation.mfu();
   if (!mfu || *mfu > 1.0) return {};
-  return summary.median_cost * *mfu;
+  return summary.cost * *mfu;
 }
 
 // An interrupt before there was anything to answer is not an error to report.

@@ -9,14 +9,15 @@
 
 namespace mfu::app {
 
-Gate judge_regression(const Comparison& comparison, double limit, const std::string& limit_text) {
-  const Regression found = regression_of(comparison, limit);
-  Gate gate{"max-regression", limit_text, found.slowdown, "", !found.failed()};
+Gate judge_regression(const Comparison& comparison, const RegressionLimit& limit) {
+  const Regression found = regression_of(comparison, limit.ratio);
+  const bool failed = limit.beyond_noise ? found.failed() : found.beyond_limit;
+  Gate gate{"max-regression", limit.text, found.slowdown, "", !failed};
   std::string& text = gate.value_text;
   text = fmt::format("{} {}", format_percent(std::fabs(found.slowdown), 2),
                      found.slowdown >= 0 ? "slower" : "faster");
   if (!found.interval) {
-    text += "; no spread to tell it from noise";
+    text += "; how much of it is noise is not known";
     return gate;
   }
   // The ends in the direction of the word: a minus is the other.
@@ -25,7 +26,7 @@ Gate judge_regression(const Comparison& comparison, double limit, const std::str
                       slower ? 100 * found.interval->lo : 0.0 - 100 * found.interval->hi,
                       slower ? 100 * found.interval->hi : 0.0 - 100 * found.interval->lo);
   if (found.beyond_limit && !found.certain) {
-    text += "; beyond the limit, but not distinguishable from noise";
+    text += "; beyond the limit, but noise alone could do that";
   } else if (!found.beyond_limit && found.slowdown > 0 && found.certain) {
     text += "; within the limit";
   }

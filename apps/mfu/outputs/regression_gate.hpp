@@ -5,11 +5,12 @@
 
 #include "mfu/compare.hpp"
 #include "mfu/report.hpp"
+#include "outputs/baseline.hpp"
 
 namespace mfu::app {
 
-// Fails only when the slowdown is beyond the limit and its 95 % interval excludes none.
-[[nodiscard]] Gate judge_regression(const Comparison& comparison, double limit,
-                                    const std::string& limit_text);
+// Fails when the slowdown of what was recorded is beyond the limit; beyond noise, only when its 95
+// % interval excludes none as well.
+[[nodiscard]] Gate judge_regression(const Comparison& comparison, const RegressionLimit& limit);
 
 }  // namespace mfu::app

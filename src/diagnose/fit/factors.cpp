@@ -136,6 +136,7 @@ Accounts account(StepModel& model, const Setup& setup) {
 
   Headline& headline = result.headline;
   headline.step_seconds = a.step / steps;
+  headline.usual_step_seconds = median(job.step_seconds());
   headline.p95_seconds = quantile(job.step_seconds(), 0.95);
   headline.parallel_efficiency = a.reference / a.step;
   headline.missing_work = !setup.flops_per_step;

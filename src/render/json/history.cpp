@@ -13,6 +13,7 @@ Json entry_of(const HistoryEntry& entry) {
           {"command", text(entry.command)},
           {"label", text(entry.label)},
           {"time", text(entry.time)},
+          {"statistic", text(entry.statistic)},
           {"mfu", number(entry.mfu)},
           {"step_seconds", number(entry.step_seconds)},
           {"tokens_per_second", number(entry.tokens_per_second)},

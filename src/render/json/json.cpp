@@ -111,7 +111,9 @@ Json headline_of(const DiagnoseSection& section) {
       {"hfu", number(section.hfu)},
       {"parallel_efficiency", number(headline.parallel_efficiency)},
       {"step_seconds", number(headline.step_seconds)},
+      {"usual_step_seconds", number(headline.usual_step_seconds)},
       {"p95_seconds", number(headline.p95_seconds)},
+      {"statistic", "mean"},
       {"tokens_per_second", number(headline.tokens_per_second)},
       {"step_relative_ci", relative_ci(section.spread)},
   };

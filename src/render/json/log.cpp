@@ -1,4 +1,4 @@
-// log as JSON: what calc has for the median step, and the steps behind it.
+// log as JSON: what calc has for the headline's step, and the steps behind it.
 #include "render/json/sections.hpp"
 #include "report/measure/log_section.hpp"
 
@@ -17,6 +17,14 @@ Json segments_of(const LogSummary& summary) {
                     {"change", number(segment.change)}});
   }
   return list;
+}
+
+Json levels_of(const std::optional<LogLevels>& levels) {
+  if (!levels) return nullptr;
+  return {{"slow_share", number(levels->slow_share)},
+          {"time_share", number(levels->time_share)},
+          {"slow_over_quick", number(levels->slow_cost / levels->quick_cost)},
+          {"period_lines", number(levels->period_lines)}};
 }
 
 Json steps_of(const LogSection& section) {
@@ -50,6 +58,7 @@ Json steps_of(const LogSection& section) {
       {"outlier_excess_share", number(s.outliers.excess_share)},
       {"outliers_beside_pauses", s.outliers.beside_pauses},
       {"period_seconds", number(s.outliers.period_seconds)},
+      {"levels", levels_of(s.levels)},
       {"drift", s.drift ? number(s.drift->change) : Json(nullptr)}};
   values["left_out_by_reason"] = {{"warmup", out.warmup},           {"skipped", out.skipped},
                                   {"too_short", out.too_short},     {"over_peak", out.over_peak},
@@ -119,8 +128,16 @@ Json reported_of(const LogSection& section) {
 
 void json_log(Json& object, const LogSection& section) {
   json_calc(object, section.calc);
-  object["setup"]["reference"] = "median";
+  object["setup"]["reference"] = to_string(section.summary.statistic);
   object["setup"]["missing"].erase("reference");
+  Json& headline = object["headline"];
+  headline["statistic"] = to_string(section.summary.statistic);
+  headline["usual_step_seconds"] = number(section.p50_seconds);
+  headline["p95_seconds"] = number(section.p95_seconds);
+  headline["wall_seconds"] = number(section.wall_seconds);
+  if (!section.wall_seconds) {
+    headline["wall_seconds_missing"] = "the lines of the steps have no time stamps";
+  }
   object["setup"]["format"] = section.format;
   Json layout = Json::object();
   for (const auto& [axis, size] : section.parallel) layout[axis] = size;

@@ -36,11 +36,14 @@ void headline(Screen& screen, const LogSection& section) {
     pieces.push_back("HFU " + format_percent(*c.hfu()) +
                      (impossible && pieces.empty() ? "  IMPOSSIBLE" : ""));
   }
-  if (section.p50_seconds && section.p95_seconds) {
-    const TimeScale scale = time_scale(*section.p50_seconds);
+  if (section.headline_seconds && section.p95_seconds) {
+    const TimeScale scale = time_scale(*section.headline_seconds);
+    const LogStatistic statistic = section.summary.statistic;
     pieces.push_back(fmt::format(
-        "step {:.{}f} {} (p95 {:.{}f})", *section.p50_seconds / scale.unit_seconds, scale.decimals,
-        scale.unit, *section.p95_seconds / scale.unit_seconds, scale.decimals));
+        "{}step {:.{}f} {} (p95 {:.{}f})",
+        statistic == LogStatistic::mean ? std::string() : std::string(to_string(statistic)) + " ",
+        *section.headline_seconds / scale.unit_seconds, scale.decimals, scale.unit,
+        *section.p95_seconds / scale.unit_seconds, scale.decimals));
   }
   if (c.tokens_per_second) {
     pieces.push_back(format_grouped(*c.tokens_per_second) + " tokens/s");

@@ -101,20 +101,23 @@ Side side_of(const LogSection& section, std::string name) {
   take_setup(side, section.calc);
   for (const auto& [axis, size] : section.parallel) side.layout[axis] = size;
   side.steps = s.used;
-  // The calculation is that of the usual step; what the job gets is the mean.
-  const double usual_over_mean = s.median_cost / s.mean_cost;
-  const auto of_mean = [&](const Value& usual) {
-    return usual ? Value(*usual * usual_over_mean) : Value{};
+  // The calculation is that of the headline's statistic; what the job gets is the mean.
+  const auto at = [&](const Value& headline, double cost) {
+    return headline ? Value(*headline * s.cost / cost) : Value{};
   };
-  side.mfu = of_mean(c.mfu());
-  side.tokens_per_second_per_gpu = of_mean(c.tokens_per_second_per_gpu);
+  side.mfu = at(c.mfu(), s.mean_cost);
+  side.tokens_per_second_per_gpu = at(c.tokens_per_second_per_gpu, s.mean_cost);
+  side.statistic = s.statistic;
+  side.headline_mfu = c.mfu();
+  side.headline_step_seconds = section.headline_seconds;
+  side.headline_relative = section.headline_relative;
   side.step_seconds = section.mean_seconds;
   side.usual_step_seconds = section.p50_seconds;
   const double usual = section.p50_seconds.value_or(s.median_cost);
   const double mean = section.mean_seconds.value_or(s.mean_cost);
   SideFactor usual_step;
   usual_step.id = "usual_step";
-  usual_step.value = c.mfu();
+  usual_step.value = at(c.mfu(), s.median_cost);
   usual_step.seconds = usual;
   if (s.interval_known) {
     usual_step.relative_ci =
@@ -122,7 +125,7 @@ Side side_of(const LogSection& section, std::string name) {
   }
   SideFactor slow_steps;
   slow_steps.id = "slow_steps";
-  slow_steps.value = usual_over_mean;
+  slow_steps.value = s.median_cost / s.mean_cost;
   slow_steps.seconds = mean - usual;
   if (section.spread) {
     slow_steps.relative_ci = section.spread->slow_steps;

@@ -1,4 +1,4 @@
-// A training log in words: its usual step, what is unusual, what its own figures are based on.
+// A training log in words: its steps, what is unusual, what its own figures are based on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class Costs {
  public:
   Costs(const LogSummary& summary, std::optional<double> seconds_of_cost)
       : basis_(summary.basis), factor_(seconds_of_cost) {
-    if (factor_) scale_ = time_scale(summary.median_cost * *factor_);
+    if (factor_) scale_ = time_scale(summary.cost * *factor_);
   }
   [[nodiscard]] std::string text(double cost) const {
     if (factor_) {
@@ -121,6 +121,14 @@ std::string change_text(double change) {
   return fmt::format("{} {}", format_percent(std::fabs(change)), change > 0 ? "slower" : "faster");
 }
 
+std::string levels_text(const LogLevels& levels, const Costs& costs) {
+  std::string text = fmt::format("{} of the lines take {}, the others {}: {} of the time is theirs",
+                                 format_percent(levels.slow_share), costs.text(levels.slow_cost),
+                                 costs.text(levels.quick_cost), format_percent(levels.time_share));
+  if (levels.period_lines) text += fmt::format("; every {:.0f} lines", *levels.period_lines);
+  return text;
+}
+
 std::string outliers_text(const LogSummary& summary, const Costs& costs) {
   const OutlierSteps& out = summary.outliers;
   std::string text = fmt::format(
@@ -156,13 +164,23 @@ void add_lines(LogSection& section, const Costs& costs) {
   const auto add = [&](std::string label, std::string text, bool blamed = false) {
     section.lines.push_back({std::move(label), std::move(text), blamed});
   };
-  std::string usual = "median " + costs.text(s.median_cost);
-  if (s.interval_known) usual += " (95 %: " + costs.range(s.median_ci.lo, s.median_ci.hi) + ")";
-  usual += ", mean " + costs.text(s.mean_cost) + ", slowest 5 % from " + costs.text(s.p95_cost);
-  if (s.steps_a_line > 1) {
-    usual += fmt::format("; each line is the mean of {} steps", s.steps_a_line);
+  std::string step = "mean " + costs.text(s.mean_cost);
+  if (section.spread) {
+    const Interval& ci = section.spread->mean;
+    step += " (95 %: " + costs.range(s.mean_cost * (1 + ci.lo), s.mean_cost * (1 + ci.hi)) + ")";
   }
-  add("step", std::move(usual));
+  step += ", usual (median) " + costs.text(s.median_cost) + ", slowest 5 % from " +
+          costs.text(s.p95_cost);
+  if (s.wall_cost) step += ", with everything between (wall) " + costs.text(*s.wall_cost);
+  if (s.steps_a_line > 1) {
+    step += fmt::format("; each line is the mean of {} steps", s.steps_a_line);
+  }
+  add("step", std::move(step));
+  // Slow lines that are few are told as outliers.
+  if (s.levels && s.levels->slow_share * static_cast<double>(s.lines) >
+                      2.0 * static_cast<double>(s.outliers.count)) {
+    add("two speeds", levels_text(*s.levels, costs), true);
+  }
   if (s.left_out.total() > 0) add("left out", left_out_text(s.left_out));
   if (s.outliers.count > 0) {
     add("outliers", outliers_text(s, costs), s.outliers.excess_share >= 0.05);
@@ -249,7 +267,7 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
   if (s.basis == StepBasis::step) {
     seconds_of_cost = 1.0;
   } else if (c.step_seconds) {
-    seconds_of_cost = *c.step_seconds / s.median_cost;
+    seconds_of_cost = *c.step_seconds / s.cost;
   } else {
     section.seconds_missing =
         "the log prints rates but no times, and the tokens per step are not known";
@@ -264,6 +282,14 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
     }
   }
   section.spread = spread_of(s);
+  if (seconds_of_cost) section.headline_seconds = s.cost * *seconds_of_cost;
+  section.wall_seconds = s.wall_cost;
+  if (s.statistic == LogStatistic::median && s.interval_known) {
+    section.headline_relative =
+        Interval{s.median_ci.lo / s.median_cost - 1, s.median_ci.hi / s.median_cost - 1};
+  } else if (s.statistic == LogStatistic::mean && section.spread) {
+    section.headline_relative = section.spread->mean;
+  }
   section.parallel = log.parallel;
   section.title = title_of(section, log);
   section.steps_line = steps_line_of(s);

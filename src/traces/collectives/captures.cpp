@@ -234,8 +234,7 @@ class Strangers {
     for (const RankTrace& trace : traces_) {
       out.push_back(!trace.has_gpu);
       if (!trace.has_gpu) {
-        note(NoteCode::no_gpu_activity, trace,
-             "has no GPU activity in its trace, and others have");
+        note(NoteCode::no_gpu_activity, trace, "has no GPU activity in its trace, and others have");
       }
     }
     take_out(out);

@@ -23,11 +23,12 @@ class Answer(Log):
         self.assertEqual(answer["setup"]["format"], "megatron-lm")
         self.assertEqual(answer["setup"]["gpus"], 64)
         self.assertEqual(answer["setup"]["tokens_per_step"], 128 * 8192)
-        self.assertEqual(answer["setup"]["reference"], "median")
+        self.assertEqual(answer["setup"]["reference"], "mean")
+        self.assertEqual(answer["headline"]["statistic"], "mean")
         self.assertEqual(answer["steps"]["warmup"], 1)
         self.assertEqual(answer["steps"]["used"], 59)
         self.assertAlmostEqual(answer["steps"]["p50_seconds"], 3.1, delta=0.002)
-        self.assertEqual(answer["headline"]["step_seconds"], answer["steps"]["p50_seconds"])
+        self.assertEqual(answer["headline"]["step_seconds"], answer["steps"]["mean_seconds"])
         self.assertEqual(answer["headline"]["status"], "ok")
         # The log's own figure, by its own convention, without a flag.
         figure = answer["reported"]["figures"][0]
@@ -47,7 +48,7 @@ class Answer(Log):
         answer = self.answer(path, "--chip", "h100-sxm", "--model", "llama-3.1-8b")
         calc = self.mfu("calc", "--model", "llama-3.1-8b", "--chip", "h100-sxm", "--gpus", "64",
                         "--seq-len", "8192", "--batch", "128", "--step-time",
-                        f"{answer['steps']['p50_seconds']!r}s", "--json")
+                        f"{answer['steps']['mean_seconds']!r}s", "--json")
         wanted = json.loads(calc.stdout)
         self.assertAlmostEqual(answer["headline"]["mfu"], wanted["headline"]["mfu"], places=12)
         self.assertEqual(answer["setup"]["fingerprint"], wanted["setup"]["fingerprint"])
@@ -279,7 +280,7 @@ class Gates(Log):
         self.assertTrue(self.regression(megatron_log(milliseconds=2900.0))["passed"])
         self.assertTrue(self.regression(megatron_log())["passed"])
 
-    def test_noise_passes_and_is_said_to_be_noise(self):
+    def test_what_noise_could_do_is_said_and_passes_beyond_noise(self):
         lines = arguments_block()
         for index in range(1, 25):
             lines.append(step_line(index, 3140 * (1.08 if index % 2 else 0.92)
@@ -288,16 +289,20 @@ class Gates(Log):
         arguments = ["log", path, "--chip", "h100-sxm", "--max-regression", "0.5%", "--baseline",
                      self.baseline]
         result = self.mfu(*arguments)
-        self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertIn("noise", " ".join(result.stdout.decode().split()))
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("noise alone could do that", " ".join(result.stdout.decode().split()))
+        self.assertEqual(self.mfu(*arguments, "--beyond-noise").returncode, 0)
 
-    def test_too_few_steps_pass_and_say_so(self):
+    def test_too_few_steps_fail_and_say_that_the_noise_is_not_known(self):
         text = "\n".join(arguments_block() + [step_line(7, 4000), step_line(8, 4000)]) + "\n"
         path = self.write("new.log", text)
         result = self.mfu("log", path, "--chip", "h100-sxm", "--max-regression", "3%", "--baseline",
                           self.baseline)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("noise is not known", " ".join(result.stdout.decode().split()))
+        result = self.mfu("log", path, "--chip", "h100-sxm", "--max-regression", "3%", "--baseline",
+                          self.baseline, "--beyond-noise")
         self.assertEqual(result.returncode, 0)
-        self.assertIn("too few steps", " ".join(result.stdout.decode().split()))
 
     def test_another_fingerprint_is_refused_with_both(self):
         for more in (["--convention", "6n"], ["--clock", "max"], ["--precision", "fp8"]):

@@ -304,7 +304,7 @@ TEST_CASE("what the log prints is brought to the median step", "[log]") {
   }
   const LogSummary summary = summary_of(log);
   REQUIRE(summary.model_flops_per_s_per_gpu);
-  CHECK(*summary.model_flops_per_s_per_gpu * summary.median_cost == Approx(23.5e12).epsilon(0.001));
+  CHECK(*summary.model_flops_per_s_per_gpu * summary.cost == Approx(23.5e12).epsilon(0.001));
   CHECK(summary.flops_rounding == Approx(0.05 / 23.5).epsilon(0.05));
   REQUIRE(summary.mfu);
   CHECK(*summary.mfu * summary.median_cost == Approx(0.07532).epsilon(0.001));

@@ -104,11 +104,11 @@ TEST_CASE("an activity belongs to the range that launched it, not to the one in 
     CHECK(trace.step_source == StepSource::nvtx);
     REQUIRE(trace.steps.size() == 3);
     CHECK(trace.steps[0].id == 5);
-    // A step ends where its last compute ends; the last one with its last activity.
+    // A step ends with its last collective, unless the next one computes before.
     CHECK(trace.steps[0].begin_ns == 0);
-    CHECK(trace.steps[0].end_ns == 1450);
-    CHECK(trace.steps[1].begin_ns == 1450);
-    CHECK(trace.steps[1].end_ns == 2450);
+    CHECK(trace.steps[0].end_ns == 1550);
+    CHECK(trace.steps[1].begin_ns == 1550);
+    CHECK(trace.steps[1].end_ns == 2550);
     CHECK(trace.steps[1].split.compute_ns == 500);
     CHECK(trace.steps[1].split.exposed_comm_ns == 100);
     CHECK(trace.steps[1].split.idle_ns == 400);
