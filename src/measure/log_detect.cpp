@@ -52,6 +52,9 @@ Detection detect_with_hints(const Calculation& calculation, const Reported& repo
 std::vector<LoggedFigure> logged_figures(const LogSummary& summary, const TrainingLog& log,
                                          const Calculation& calculation) {
   std::vector<LoggedFigure> figures;
+  // The log's own figures are told as its usual line prints them; the calculation is of the
+  // headline's step.
+  const double usual = summary.cost / summary.median_cost;
   const bool recounted = !calculation.results.empty() && calculation.tokens_per_second_per_gpu;
   const auto add = [&](LoggedFigure figure, double wanted, bool ratio, double rounding) {
     figure.recounted = recounted;
@@ -68,7 +71,7 @@ std::vector<LoggedFigure> logged_figures(const LogSummary& summary, const Traini
   if (summary.mfu) {
     LoggedFigure figure;
     figure.is_ratio = true;
-    figure.value = *summary.mfu;
+    figure.value = *summary.mfu * usual;
     figure.against_flops = log.peak_flops_assumed;
     double rounding = summary.mfu_rounding;
     if (!figure.against_flops && summary.model_flops_per_s_per_gpu) {
@@ -76,7 +79,7 @@ std::vector<LoggedFigure> logged_figures(const LogSummary& summary, const Traini
       rounding += summary.flops_rounding;
     }
     const double wanted =
-        figure.against_flops ? figure.value * *figure.against_flops : figure.value;
+        figure.against_flops ? *summary.mfu * *figure.against_flops : *summary.mfu;
     const bool ratio = !figure.against_flops;
     add(std::move(figure), wanted, ratio, rounding);
   }
@@ -86,7 +89,7 @@ std::vector<LoggedFigure> logged_figures(const LogSummary& summary, const Traini
     if (!printed) continue;
     LoggedFigure figure;
     figure.hardware = hardware;
-    figure.value = *printed;
+    figure.value = *printed * usual;
     add(std::move(figure), *printed, false, summary.flops_rounding);
   }
   return figures;

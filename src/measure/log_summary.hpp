@@ -161,7 +161,7 @@ struct LogSummary {
 struct LoggedFigure {
   bool is_ratio = false;  // MFU; else FLOP/s of one GPU
   bool hardware = false;  // with recomputation
-  double value = 0.0;     // at the headline's step
+  double value = 0.0;     // at the usual step, as most lines print it
   // What the printed MFU is held against, where the log says it or prints the FLOP/s beside it.
   std::optional<double> against_flops;
   bool recounted = false;  // there is a model and a measurement to count it from
