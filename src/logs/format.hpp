@@ -17,6 +17,13 @@
 
 namespace mfu {
 
+// Why a format that knows these lines takes no step from them.
+struct LogRefusal {
+  std::string message;
+  std::string hint;
+  std::int64_t line = 0;
+};
+
 class LogFormat {
  public:
   explicit LogFormat(const LogReadOptions& options) : steps(options.max_steps) {}
@@ -35,6 +42,9 @@ class LogFormat {
   TrainingLog found;  // all but the segments
   Notes notes;        // passed on only when this format is chosen
   bool every_line = false;
+  // How far its steps are surely the training's; below 1 any other format that has steps counts.
+  double trust = 1.0;
+  std::optional<LogRefusal> refusal;  // thrown where no other format has a step
 
  protected:
   void say(const char* what, std::string where, std::int64_t line) {

@@ -29,8 +29,8 @@ constexpr double kTierWeight[] = {1.0, 0.5, 0.25, 0.0};
 double score(const Candidate& candidate) {
   const StepCollector& steps = candidate.format->steps;
   if (steps.count() == 0) return 0.0;
-  return kTierWeight[static_cast<std::size_t>(candidate.row->tier)] * steps.richness() *
-         std::log2(1.0 + static_cast<double>(steps.count()));
+  return kTierWeight[static_cast<std::size_t>(candidate.row->tier)] * candidate.format->trust *
+         steps.richness() * std::log2(1.0 + static_cast<double>(steps.count()));
 }
 
 Place place_in(const ByteSource& source, std::int64_t line = 0) {
@@ -252,6 +252,13 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
                 "two formats explain this log equally well: " + std::string(best->row->name) +
                     " and " + std::string(second->row->name),
                 place_in(source), "say which with --format");
+  }
+  if (best == nullptr) {
+    for (const Candidate& candidate : candidates) {
+      if (!candidate.format->refusal) continue;
+      const LogRefusal& refusal = *candidate.format->refusal;
+      throw Error(ErrorKind::format, refusal.message, place_in(source, refusal.line), refusal.hint);
+    }
   }
   if (best == nullptr && any_rank_values) {
     for (const Candidate& candidate : candidates) {
