@@ -167,11 +167,10 @@ def nested_plain(console, seconds):
 
 
 def four_ranks(console, seconds):
-    bars = [console.bar(120) for _ in range(4)]
+    bars = [console.bar(120, position=0) for _ in range(4)]
     for number in range(1, 121):
         console.step(bars[0], seconds)
         for bar in bars[1:]:
-            console.pass_by(0.002)
             bar.update(1)
         if number % 10 == 0:
             console.loss(number)

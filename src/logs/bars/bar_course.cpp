@@ -17,6 +17,9 @@ constexpr double kEnough = 0.05;  // of a stretch: what may be uncertain
 constexpr double kLeast = 0.10;   // the same where there is but one
 constexpr double kInconsistent = 0.05;
 constexpr std::size_t kFewestToJudge = 5;
+constexpr double kLongInterval_s = 5.0;
+constexpr std::size_t kPhase = 48;     // points
+constexpr double kPrintedAgain = 0.5;  // what goes on fits better than what stands still
 
 // From the rate columns: seconds between a point and the one before, and how uncertain.
 struct Pace {
@@ -58,6 +61,19 @@ Pace newest_weighted(const std::vector<BarCourse::Point>& points) {
   return pace;
 }
 
+// When in its second the first point fell, so that the next ones fall into theirs.
+double first_moment(const std::vector<BarCourse::Point>& points, const Pace& pace) {
+  double since = 0.0;
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (; count < points.size() && count < kPhase; ++count) {
+    since += pace.seconds[count];
+    sum += static_cast<double>(points[count].elapsed_s) + 0.5 - since;
+  }
+  const auto second = static_cast<double>(points.front().elapsed_s);
+  return std::clamp(sum / static_cast<double>(count), second, second + 1.0);
+}
+
 double since_start(const BarCourse::Point& point) {
   return point.printed_s * static_cast<double>(point.done);
 }
@@ -84,8 +100,8 @@ std::optional<double> BarCourse::misfit(const ProgressBar& bar) const {
   if (steps == 0) {
     // Printed again, perhaps after an evaluation; a rank's clock may be a second behind.
     if (seconds < -1) return std::nullopt;
-    return 0.1 * static_cast<double>(
-                     bar.elapsed_s > last_elapsed_s_ ? bar.elapsed_s - last_elapsed_s_ : 0);
+    const std::int64_t later = std::max<std::int64_t>(0, bar.elapsed_s - last_elapsed_s_);
+    return kPrintedAgain + 0.1 * static_cast<double>(later);
   }
   if (steps > 0) {
     if (seconds < -1) return std::nullopt;
@@ -149,7 +165,7 @@ std::vector<BarCourse::Moment> BarCourse::moments() const {
   std::size_t newest_off = 0;
   std::size_t mean_off = 0;
   const bool from_start = points_.front().done == 0 && points_.front().elapsed_s == 0;
-  double at = from_start ? 0.0 : static_cast<double>(points_.front().elapsed_s) + 0.5;
+  double at = from_start ? 0.0 : first_moment(points_, pace);
   std::vector<Moment> newest;
   newest.push_back({at, from_start ? 0.05 : 0.5});
   for (std::size_t i = 0; i < count; ++i) {
@@ -167,7 +183,10 @@ std::vector<BarCourse::Moment> BarCourse::moments() const {
     newest.push_back({at, std::min(0.5, pace.rounding[i])});
   }
   const auto judged = static_cast<double>(count);
-  const bool enough = count >= kFewestToJudge && !thinned_;
+  // A few long intervals that all agree are as good as many short ones.
+  const double each = duration_s() / std::max(1.0, judged - 1.0);
+  const bool few = from_start && count >= 3 && each >= kLongInterval_s;
+  const bool enough = (count >= kFewestToJudge || few) && !thinned_;
   const bool newest_fits = enough && static_cast<double>(newest_off) <= kInconsistent * judged;
   const bool mean_fits = enough && static_cast<double>(mean_off) <= kInconsistent * judged;
   if (newest_fits && (!mean_fits || newest_off <= mean_off)) return newest;
