@@ -42,8 +42,8 @@ class LogFormat {
   TrainingLog found;  // all but the segments
   Notes notes;        // passed on only when this format is chosen
   bool every_line = false;
-  // How far its steps are surely the training's; below 1 any other format that has steps counts.
-  double trust = 1.0;
+  // Its steps may be something else's: a framework that prints steps of its own is believed first.
+  bool unsure = false;
   std::optional<LogRefusal> refusal;  // thrown where no other format has a step
 
  protected:
@@ -79,6 +79,7 @@ enum class LogTier {
   library,    // inside a framework that may print more
   generic,    // any columns
   per_rank,   // values by rank, no steps
+  any_line,   // no framework's lines: taken where nothing else has a step
 };
 
 struct LogFormatRow {

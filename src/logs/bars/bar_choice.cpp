@@ -12,6 +12,7 @@ namespace mfu {
 namespace {
 
 constexpr double kMuchLonger = 3.0;
+constexpr double kSecond = 1.0;        // that a bar's clock does not show
 constexpr std::int64_t kManyMore = 3;  // losses
 constexpr double kOtherPace = 2.0;     // of bars that only look alike
 constexpr std::size_t kMostNamed = 6;
@@ -48,8 +49,8 @@ bool counts_epochs(std::string_view key, std::int64_t epoch, BarUnit unit) {
 
 std::string TrainingBars::name(const Family& family) const {
   const Bar& bar = bars_[family.bars.front()];
-  std::string text = bar.description.empty() ? std::string("a bar without a description")
-                                             : "'" + bar.description + "'";
+  std::string text =
+      bar.description.empty() ? std::string("the undescribed one") : "'" + bar.description + "'";
   if (bar.total > 0) text += " of " + std::to_string(bar.total);
   text += " (line " + std::to_string(bar.course.points().front().line) + ")";
   return text;
@@ -241,7 +242,7 @@ bool TrainingBars::better(const Family& a, const Family& b) const {
   if (a_in_b > 0.0 && a_in_b < 0.25) return false;
   if (a.named != b.named) return a.named > b.named;
   if (b_in_a > 0.0 || a_in_b > 0.0) return false;
-  return a.duration_s > 0.0 && a.duration_s >= kMuchLonger * b.duration_s;
+  return a.duration_s > 0.0 && a.duration_s >= kMuchLonger * (b.duration_s + kSecond);
 }
 
 // Other bars and evaluations between two counts of the training.
@@ -373,6 +374,10 @@ void TrainingBars::tell_steps(const Family& family, Choice& choice) {
 TrainingBars::Choice TrainingBars::choose() {
   Choice choice;
   if (bars_.empty()) return choice;
+  // The log stops in the middle of the bar.
+  for (Bar& bar : bars_) {
+    if (bar.loss_pending && bar.course.points().back().done != bar.total) ++bar.losses;
+  }
   drop_other_ranks();
   choice.ranks = others_ranks_;
   std::vector<Family> all = families();
@@ -452,12 +457,12 @@ void tell_bars(const TrainingBars::Choice& choice, LogFormat& format) {
   };
   if (choice.printed_rates) {
     note(NoteCode::smoothed_time, "s/it of a progress bar is a running mean", choice.line);
-    format.found.said_by["step_time"] = "the rate of the progress bar " + choice.bar;
+    format.found.said_by["step_time"] = "the rate of a progress bar, " + choice.bar;
   } else {
     note(NoteCode::times_from_bar,
          "step times are differences of a progress bar's clock over those of its count",
          choice.line);
-    format.found.said_by["step_time"] = "elapsed time over count of the progress bar " + choice.bar;
+    format.found.said_by["step_time"] = "elapsed time over count of a progress bar, " + choice.bar;
   }
   if (choice.mean_of_run) {
     note(NoteCode::mean_of_run, "the bar gives one mean, start-up included", choice.line);
@@ -473,8 +478,7 @@ void tell_bars(const TrainingBars::Choice& choice, LogFormat& format) {
   }
   if (!choice.set_aside.empty()) {
     note(NoteCode::bars_set_aside,
-         choice.bar + " is taken as the training's progress bar, not " + choice.set_aside,
-         choice.line);
+         "the training's progress bar is " + choice.bar + ", not " + choice.set_aside, choice.line);
   }
 }
 

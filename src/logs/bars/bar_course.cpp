@@ -93,7 +93,7 @@ void BarCourse::start(const ProgressBar& bar, std::int64_t line, std::int64_t or
   last_elapsed_s_ = bar.elapsed_s;
 }
 
-std::optional<double> BarCourse::misfit(const ProgressBar& bar) const {
+std::optional<double> BarCourse::misfit(const ProgressBar& bar, bool printed_last) const {
   const Point& last = points_.back();
   const std::int64_t steps = bar.done - last.done;
   const std::int64_t seconds = bar.elapsed_s - last.elapsed_s;
@@ -101,7 +101,7 @@ std::optional<double> BarCourse::misfit(const ProgressBar& bar) const {
     // Printed again, perhaps after an evaluation; a rank's clock may be a second behind.
     if (seconds < -1) return std::nullopt;
     const std::int64_t later = std::max<std::int64_t>(0, bar.elapsed_s - last_elapsed_s_);
-    return kPrintedAgain + 0.1 * static_cast<double>(later);
+    return (printed_last ? 0.0 : kPrintedAgain) + 0.1 * static_cast<double>(later);
   }
   if (steps > 0) {
     if (seconds < -1) return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<double> BarCourse::misfit(const ProgressBar& bar) const {
     if (points_[i].done > bar.done) continue;
     const double off = std::fabs(static_cast<double>(bar.elapsed_s - points_[i].elapsed_s));
     if (points_[i].done != bar.done || off > 1.0) return std::nullopt;
-    return 0.1 * off;
+    return (printed_last ? 0.0 : kPrintedAgain) + 0.1 * off;
   }
   return std::nullopt;
 }

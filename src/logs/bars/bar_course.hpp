@@ -37,8 +37,9 @@ class BarCourse {
   };
 
   void start(const ProgressBar& bar, std::int64_t line, std::int64_t order);
-  // How badly the bar continues this course; nothing: not at all.
-  [[nodiscard]] std::optional<double> misfit(const ProgressBar& bar) const;
+  // How badly the bar continues this course; nothing: not at all. `printed_last`: no other bar was
+  // printed since.
+  [[nodiscard]] std::optional<double> misfit(const ProgressBar& bar, bool printed_last) const;
   // False: another look at a count that was there.
   bool add(const ProgressBar& bar, std::int64_t line, std::int64_t order);
 

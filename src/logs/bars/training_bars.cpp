@@ -116,7 +116,7 @@ void TrainingBars::take_bar(const ProgressBar& bar, const LogLine& line) {
   double least = std::numeric_limits<double>::infinity();
   for (auto at = open.rbegin(); at != open.rend(); ++at) {
     if (bars_[*at].total != bar.total || bars_[*at].epoch != printed_.epoch) continue;
-    const auto off = bars_[*at].course.misfit(bar);
+    const auto off = bars_[*at].course.misfit(bar, last_ == *at);
     if (off && *off < least) {
       least = *off;
       best = *at;

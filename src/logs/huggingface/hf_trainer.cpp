@@ -4,6 +4,8 @@
 // "{'train_runtime': 273.0148, 'train_samples_per_second': 3.663, ..}", once per rank, or as a
 // table "train_runtime = 0:54:00.24". What is particular to axolotl is written from its source; no
 // log of it has been seen.
+#include <cmath>
+
 #include "base/note_code.hpp"
 #include "logs/bars/training_bars.hpp"
 #include "logs/registry.hpp"
@@ -42,6 +44,7 @@ class HfTrainer : public LogFormat {
   void end() override {
     flush_table();
     const std::size_t told = take_bars();
+    batch_of_summary();
     if (told == 0) {
       for (const Dict& dict : dicts_) {
         const LoggedStep& step = dict.step;
@@ -82,6 +85,21 @@ class HfTrainer : public LogFormat {
   };
   static constexpr std::size_t kMostSummaries = 20'000;
 
+  // Samples a second over steps a second, where their digits leave one whole number.
+  void batch_of_summary() {
+    for (const Summary& summary : summaries_) {
+      const auto samples = positive(summary.run.samples_per_s);
+      const auto rate = positive(summary.run.steps_per_s);
+      if (found.global_batch || !samples || !rate) continue;
+      constexpr double kHalfDigit = 0.0005;
+      const double least = std::ceil((*samples - kHalfDigit) / (*rate + kHalfDigit));
+      const double most = std::floor((*samples + kHalfDigit) / (*rate - kHalfDigit));
+      if (*rate <= kHalfDigit || least != most || least < 1.0) continue;
+      set(found.global_batch, "global_batch", least,
+          "train_samples_per_second over train_steps_per_second", summary.line);
+    }
+  }
+
   void take_header(const LogLine& line) {
     LogText at(line.text);
     if (at.find("Total train batch size") && at.find("=")) {
@@ -104,7 +122,7 @@ class HfTrainer : public LogFormat {
     TrainingBars::Choice choice = bars_.choose();
     refusal = std::move(choice.refusal);
     if (!choice.certain && found.said_by.empty() && dicts_.empty() && summaries_.empty()) {
-      trust = 0.1;
+      unsure = true;
     }
     std::size_t dict = 0;
     for (TrainingBars::Step& one : choice.steps) {
@@ -131,7 +149,10 @@ class HfTrainer : public LogFormat {
 
   void take_dict(const LogLine& line) {
     auto rate = positive(number_after(line.text, "'tokens_per_second_per_gpu':"));
-    if (!rate) rate = positive(number_after(line.text, "'tokens/train_per_sec_per_gpu':"));
+    for (const char* key : {"'tokens/train_per_sec_per_gpu':", "'tokens_per_sec_per_gpu':",
+                            "'train/tokens_per_sec_per_gpu':"}) {
+      if (!rate) rate = positive(number_after(line.text, key));
+    }
     if (!rate || dicts_.size() >= kMostDicts) return;
     Dict dict;
     dict.step = step_at(line, static_cast<std::int64_t>(dicts_.size()) + 1);

@@ -28,6 +28,8 @@ class Nemo1 : public LogFormat {
     const auto seconds = positive(number_after(bar->inside, "train_step_timing in s="));
     if (!seconds || !ours || bar->description.empty()) {
       if (!timed_) bars_.take(line);
+      // The number that the log has for a step may count from 0.
+      if (ours && !offset_ && bar->done > 0) offset_ = iteration(*bar) - bar->done;
       return;
     }
     if (!timed_) take_bars();
@@ -60,7 +62,11 @@ class Nemo1 : public LogFormat {
     if (!bars_.any()) return;
     TrainingBars::Choice choice = bars_.choose();
     refusal = std::move(choice.refusal);
-    for (const TrainingBars::Step& one : choice.steps) steps.add(one.step, 0);
+    const std::int64_t offset = offset_.value_or(0);
+    for (TrainingBars::Step& one : choice.steps) {
+      if (offset == -1) one.step.iteration -= 1;
+      steps.add(one.step, 0);
+    }
     for (const TrainingBars::Pause& one : choice.pauses) {
       LogLine at;
       at.number = one.line;
@@ -71,6 +77,7 @@ class Nemo1 : public LogFormat {
   }
 
   TrainingBars bars_;
+  std::optional<std::int64_t> offset_;
   bool seen_ = false;
   bool timed_ = false;
   std::int64_t last_ = -1;
