@@ -10,9 +10,9 @@ namespace mfu {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> kStatedWords{
-    "world_size",     "world size", "World size", "WORLD_SIZE", "num_processes", "Num processes",
-    "rainable param", "lora_r",     "lora_rank",  "LoRA rank",  "lora-rank",     "total params"};
+constexpr std::array<std::string_view, 8> kStatedWords{
+    "world_size",    "world size",    "World size",     "WORLD_SIZE",
+    "num_processes", "Num processes", "rainable param", "M Params ("};
 constexpr double kPartly = 0.5;  // of the parameters: fewer are trained beside frozen weights
 
 // "world_size: 8", "world_size=8", "'world_size': 8", "World size is 8".
@@ -79,8 +79,18 @@ void StatedSetup::line(const LogLine& line) {
     trainable_.say(whole(at.number()), line.number);
     if (at.take("/") || at.take(" of ")) params_.say(whole(at.number()), line.number);
   }
-  for (const std::string_view key : {"lora_rank", "lora-rank", "LoRA rank", "lora_r"}) {
-    lora_rank_.say(whole(value_behind(text, key)), line.number);
+  // ms-swift: "PeftModel: 7636.5391M Params (20.1851M Trainable [0.2643%]), ..".
+  const std::size_t counts = text.find("M Params (");
+  if (counts != std::string_view::npos) {
+    std::size_t from = counts;
+    while (from > 0 && (digit(text[from - 1]) || text[from - 1] == '.')) --from;
+    LogText all(text.substr(from));
+    LogText part(text.substr(counts + 10));
+    const auto trainable = positive(part.number(6));
+    if (trainable && part.take("M Trainable")) {
+      trainable_.say(trainable, line.number);
+      params_.say(positive(all.number(6)), line.number);
+    }
   }
 }
 
@@ -93,16 +103,14 @@ void StatedSetup::add_to(TrainingLog& log) const {
   // Without frozen weights the trainable ones are all.
   const bool partly = trainable_.value && params_.value && !trainable_.contradicted &&
                       !params_.contradicted && *trainable_.value < kPartly * *params_.value;
-  const bool rank = lora_rank_.value && !lora_rank_.contradicted;
-  if (partly || rank) {
+  if (partly) {
     log.frozen_weights = true;
-    log.said_by["trainable"] = partly ? "trainable parameters, " + where(trainable_)
-                                      : "rank of LoRA, " + where(lora_rank_);
+    log.said_by["trainable"] = where(trainable_);
   }
   if (params_.value && !params_.contradicted) {
     log.params = params_.value;
     log.said_by["params"] = where(params_);
-  } else if (trainable_.value && !trainable_.contradicted && !params_.value && !rank) {
+  } else if (trainable_.value && !trainable_.contradicted && !params_.value) {
     log.params = trainable_.value;
     log.said_by["params"] = "trainable parameters, " + where(trainable_);
   }

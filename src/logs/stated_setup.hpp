@@ -1,5 +1,6 @@
 // What a log of any format says of its run in words that frameworks share: world size, parameters,
-// trainable parameters, LoRA.
+// trainable parameters. LoRA is believed of the counts, not of a rank in a list of arguments: that
+// stands there whether it is used or not.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,6 @@ class StatedSetup {
   Figure world_size_;
   Figure params_;
   Figure trainable_;
-  Figure lora_rank_;
 };
 
 }  // namespace mfu

@@ -31,8 +31,13 @@ class HfTrainer : public LogFormat {
     }
     // Lightning's bars are another format's.
     if (text.find("v_num=") != std::string_view::npos) lightning_ = true;
-    if (lightning_) return;
+    if (lightning_) {
+      every_line = false;
+      return;
+    }
     const bool bar = text.find('[') != std::string_view::npos && bars_.take(line);
+    // From here on any line may have the loss that goes with it.
+    every_line = bars_.any();
     if (text.find("{'loss'") != std::string_view::npos) take_dict(line);
     if (const std::size_t at = text.find("'eval_runtime'"); at != std::string_view::npos) {
       bars_.evaluated(positive(number_after(text, "'eval_runtime':")));
@@ -226,8 +231,8 @@ LogFormatRow hf_trainer_format() {
           "Hugging Face Trainer, accelerate, axolotl on a console; any loop's tqdm bar",
           LogTier::framework,
           {"%|", "s/it", "it/s", "it [", "/? [", "train_runtime", "train_samples_per_second",
-           "train_steps_per_second", "{'loss'", "loss", "Loss", "learning_rate", "'eval_runtime'",
-           "Total train batch size", "Total optimization steps", "Running training"},
+           "train_steps_per_second", "{'loss'", "'eval_runtime'", "Total train batch size",
+           "Total optimization steps", "Running training"},
           {"s/it]", "{'loss'", "train_runtime"},
           make_format<HfTrainer>};
 }

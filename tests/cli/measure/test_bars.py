@@ -56,7 +56,7 @@ class Bars(Cli):
     def test_what_was_chosen_and_set_aside_is_said(self):
         text, _ = made_bars.made(made_bars.tokenising, 2.0)
         answer = json.loads(self.answer(text).stdout)
-        notes = {note["code"]: note["message"] for note in answer["notes"]}
+        notes = {note["code"]: note["text"] for note in answer["notes"]}
         self.assertIn("times-from-bar", notes)
         for name in ("of 150", "'Map'", "'Tokenizing'", "'Loading checkpoint shards'"):
             self.assertIn(name, notes["bars-set-aside"])
@@ -64,7 +64,7 @@ class Bars(Cli):
     def test_an_evaluation_is_a_pause_and_no_step(self):
         text, _ = made_bars.made(made_bars.evaluation_inside, 2.0)
         answer = json.loads(self.answer(text).stdout)
-        pauses = {pause["kind"]: pause for pause in answer["pauses"]}
+        pauses = {pause["kind"]: pause for pause in answer["steps"]["pauses"]}
         self.assertEqual(pauses["evaluation"]["count"], 4)  # the fifth is after the last step
         self.assertLess(abs(pauses["evaluation"]["seconds"] - 4 * 14), 4)
 

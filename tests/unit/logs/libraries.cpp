@@ -178,6 +178,16 @@ TEST_CASE("what any log may state: world size, parameters, LoRA", "[logs]") {
       read_log_text("  Number of trainable parameters = 8,030,261,248\nlora_r: None\n" + steps);
   CHECK(all.log.params == 8030261248.0);
   CHECK_FALSE(all.log.frozen_weights);
+  const ReadLog swift = read_log_text(
+      "[INFO:swift] PeftModelForCausalLM: 7636.5M Params (20.2M Trainable [0.2645%]), 0.1M "
+      "Buffers.\n" +
+      steps);
+  CHECK(swift.log.params == 7636.5e6);
+  CHECK(swift.log.trainable_params == 20.2e6);
+  CHECK(swift.log.frozen_weights);
+  // A rank in a list of arguments is another thing, or is not used.
+  CHECK_FALSE(
+      read_log_text("  kv_lora_rank ........ 32\n  lora_rank: 8\n" + steps).log.frozen_weights);
   // Two sizes are none.
   CHECK_FALSE(read_log_text("world_size: 8\nworld_size: 16\n" + steps).log.gpus);
   CHECK_FALSE(read_log_text("local world size: 8\n" + steps).log.gpus);
