@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kMostPauses = 100'000;
 constexpr std::size_t kMostRankValues = 1'000'000;
+constexpr double kSurelyTold = 0.1;  // of a time: what the clock may be off
 
 }  // namespace
 
@@ -39,22 +40,59 @@ void LogFormat::rank_value(std::string series, std::int64_t iteration, std::int6
   found.rank_values.push_back({std::move(series), iteration, rank, value, unit});
 }
 
+namespace {
+
+// Whole seconds are not enough for steps that are shorter.
+double resolution_of(const std::vector<LogSegment>& segments) {
+  for (const LogSegment& segment : segments) {
+    for (const LoggedStep& step : segment.steps) {
+      if (step.timestamp_s && *step.timestamp_s != std::floor(*step.timestamp_s)) return 1e-3;
+    }
+  }
+  return 1.0;
+}
+
+// Steps `from` + 1 to `to`, all with the mean of their time.
+void share_time(std::vector<LoggedStep>& steps, std::size_t from, std::size_t to) {
+  // Microseconds are more than any log prints, and hide what seconds since 1970 round off.
+  const double elapsed =
+      std::round((*steps[to].timestamp_s - *steps[from].timestamp_s) * 1e6) / 1e6;
+  const double each = elapsed / static_cast<double>(steps[to].iteration - steps[from].iteration);
+  if (!(each > 0.0 && each <= kLongestStep_s)) return;
+  for (std::size_t i = from + 1; i <= to; ++i) steps[i].step_s = each;
+}
+
+}  // namespace
+
 void times_from_timestamps(std::vector<LogSegment>& segments) {
+  const double resolution = resolution_of(segments);
   for (LogSegment& segment : segments) {
-    for (std::size_t i = 1; i < segment.steps.size(); ++i) {
-      const LoggedStep& before = segment.steps[i - 1];
-      LoggedStep& step = segment.steps[i];
-      const std::int64_t distance = step.iteration - before.iteration;
-      if (distance <= 0) continue;
+    std::vector<LoggedStep>& steps = segment.steps;
+    std::size_t from = 0;    // the stretch of steps that are told together starts behind it
+    std::size_t before = 0;  // and the one before it, where it ends at `from`
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const std::int64_t distance = steps[i].iteration - steps[i - 1].iteration;
       // Farther apart than any logging interval is a gap in the log.
-      if (step.steps_averaged == 1 && distance <= 1'000'000) {
-        step.steps_averaged = static_cast<int>(distance);
+      if (distance > 0 && steps[i].steps_averaged == 1 && distance <= 1'000'000) {
+        steps[i].steps_averaged = static_cast<int>(distance);
       }
-      if (step.step_s || !step.timestamp_s || !before.timestamp_s) continue;
-      // Microseconds are more than any log prints, and hide what seconds since 1970 round off.
-      const double elapsed = std::round((*step.timestamp_s - *before.timestamp_s) * 1e6) / 1e6;
-      const double each = elapsed / static_cast<double>(distance);
-      if (each > 0.0 && each <= kLongestStep_s) step.step_s = each;
+      if (distance <= 0 || steps[i].step_s || !steps[i].timestamp_s || !steps[from].timestamp_s) {
+        from = before = i;
+        continue;
+      }
+      const double elapsed = *steps[i].timestamp_s - *steps[from].timestamp_s;
+      if (elapsed < 0.0) {
+        from = before = i;  // the clock was set
+      } else if (elapsed * kSurelyTold >= resolution) {
+        share_time(steps, from, i);
+        before = from;
+        from = i;
+      }
+    }
+    // What is left at the end is told with the stretch before it.
+    if (from + 1 < steps.size() && before < from && steps.back().timestamp_s &&
+        !steps.back().step_s) {
+      share_time(steps, before, steps.size() - 1);
     }
   }
 }

@@ -17,6 +17,13 @@
 
 namespace mfu {
 
+// Why a format that knows these lines takes no step from them.
+struct LogRefusal {
+  std::string message;
+  std::string hint;
+  std::int64_t line = 0;
+};
+
 class LogFormat {
  public:
   explicit LogFormat(const LogReadOptions& options) : steps(options.max_steps) {}
@@ -35,6 +42,9 @@ class LogFormat {
   TrainingLog found;  // all but the segments
   Notes notes;        // passed on only when this format is chosen
   bool every_line = false;
+  // Its steps may be something else's: a framework that prints steps of its own is believed first.
+  bool unsure = false;
+  std::optional<LogRefusal> refusal;  // thrown where no other format has a step
 
  protected:
   void say(const char* what, std::string where, std::int64_t line) {
@@ -69,6 +79,7 @@ enum class LogTier {
   library,    // inside a framework that may print more
   generic,    // any columns
   per_rank,   // values by rank, no steps
+  any_line,   // no framework's lines: taken where nothing else has a step
 };
 
 struct LogFormatRow {

@@ -11,6 +11,7 @@
 #include "base/note_code.hpp"
 #include "logs/needles.hpp"
 #include "logs/registry.hpp"
+#include "logs/stated_setup.hpp"
 #include "logs/tables/columns.hpp"
 
 namespace mfu {
@@ -23,12 +24,12 @@ struct Candidate {
   std::vector<std::size_t> needed;  // literals
 };
 
-constexpr double kTierWeight[] = {1.0, 0.5, 0.25, 0.0};
+constexpr double kTierWeight[] = {1.0, 0.5, 0.25, 0.0, 0.01};
 
 // How well a format explains the log: what its steps tell, and how many they are.
-double score(const Candidate& candidate) {
+double score(const Candidate& candidate, bool framework_steps) {
   const StepCollector& steps = candidate.format->steps;
-  if (steps.count() == 0) return 0.0;
+  if (steps.count() == 0 || (candidate.format->unsure && framework_steps)) return 0.0;
   return kTierWeight[static_cast<std::size_t>(candidate.row->tier)] * steps.richness() *
          std::log2(1.0 + static_cast<double>(steps.count()));
 }
@@ -188,6 +189,28 @@ void drop_implausible(TrainingLog& log, Notes& notes, const ByteSource& source) 
   }
 }
 
+// Steps that a log only counts, or of which it gives a rate alone.
+void time_by_timestamps(TrainingLog& log, Notes& notes, const ByteSource& source) {
+  for (const LogSegment& segment : log.segments) {
+    for (const LoggedStep& step : segment.steps) {
+      if (step.step_s) return;
+    }
+  }
+  times_from_timestamps(log.segments);
+  std::int64_t line = 0;
+  std::int64_t count = 0;
+  for (const LogSegment& segment : log.segments) {
+    for (const LoggedStep& step : segment.steps) {
+      if (step.step_s && count++ == 0) line = step.line;
+    }
+  }
+  if (count == 0) return;
+  log.said_by["step_time"] = "derived, the distance of the lines' timestamps";
+  notes.add(NoteCode::times_from_timestamps,
+            "the log prints no step times: they are the distances of its lines' timestamps",
+            place_in(source, line), count);
+}
+
 }  // namespace
 
 TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& notes,
@@ -205,6 +228,9 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
     }
     if (candidates[i].format->every_line) hungry |= bit;
   }
+  StatedSetup stated;
+  constexpr std::uint64_t kStated = std::uint64_t{1} << 63;
+  for (const std::string_view word : StatedSetup::words()) needles.add(word, kStated);
   needles.build();
 
   LineReader reader(source, options.tee);
@@ -217,6 +243,10 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
     if (asked == 0) continue;
     line.text = text;
     strip_prefixes(line);
+    if ((asked & kStated) != 0) {
+      stated.line(line);
+      asked &= ~kStated;
+    }
     for (; asked != 0; asked &= asked - 1) {
       const auto i = static_cast<std::size_t>(__builtin_ctzll(asked));
       LogFormat& format = *candidates[i].format;
@@ -232,26 +262,39 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
   const Candidate* best = nullptr;
   const Candidate* second = nullptr;
   bool any_rank_values = false;
+  const bool framework_steps =
+      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& candidate) {
+        return candidate.row->tier == LogTier::framework && !candidate.format->unsure &&
+               candidate.format->steps.count() > 0;
+      });
   for (const Candidate& candidate : candidates) {
-    const double value = score(candidate);
+    const double value = score(candidate, framework_steps);
     if (evidence != nullptr) {
       evidence->push_back({candidate.row->name, candidate.format->steps.count(),
                            candidate.format->found.rank_values.size(), value});
     }
     any_rank_values = any_rank_values || !candidate.format->found.rank_values.empty();
     if (value <= 0.0) continue;
-    if (best == nullptr || value > score(*best)) {
+    if (best == nullptr || value > score(*best, framework_steps)) {
       second = best;
       best = &candidate;
-    } else if (second == nullptr || value > score(*second)) {
+    } else if (second == nullptr || value > score(*second, framework_steps)) {
       second = &candidate;
     }
   }
-  if (best != nullptr && second != nullptr && score(*best) == score(*second)) {
+  if (best != nullptr && second != nullptr &&
+      score(*best, framework_steps) == score(*second, framework_steps)) {
     throw Error(ErrorKind::format,
                 "two formats explain this log equally well: " + std::string(best->row->name) +
                     " and " + std::string(second->row->name),
                 place_in(source), "say which with --format");
+  }
+  if (best == nullptr) {
+    for (const Candidate& candidate : candidates) {
+      if (!candidate.format->refusal) continue;
+      const LogRefusal& refusal = *candidate.format->refusal;
+      throw Error(ErrorKind::format, refusal.message, place_in(source, refusal.line), refusal.hint);
+    }
   }
   if (best == nullptr && any_rank_values) {
     for (const Candidate& candidate : candidates) {
@@ -278,6 +321,8 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
   log.format = best->row->name;
   log.path = source.name();
   log.segments = std::move(segments);
+  stated.add_to(log);
+  time_by_timestamps(log, notes, source);
   drop_implausible(log, notes, source);
   pass_on(best->format->notes, notes, source);
   if (log.segments.empty() && log.rank_values.empty()) {
@@ -286,7 +331,7 @@ TrainingLog read_log(ByteSource& source, const LogReadOptions& options, Notes& n
               place_in(source));
   }
   for (const Candidate& candidate : candidates) {
-    if (&candidate == best) continue;
+    if (&candidate == best || candidate.row->tier == LogTier::any_line) continue;
     std::vector<LoggedRankValue>& values = candidate.format->found.rank_values;
     if (candidate.format->steps.count() > 0 || !values.empty()) {
       log.also.emplace_back(candidate.row->name);

@@ -32,6 +32,7 @@ const std::vector<LogFormatRow>& log_format_rows() {
       levanter_format(),
       json_lines_format(),
       csv_format(),
+      timestamped_steps_format(),
       rank_timers_format(),
       nvrx_format(),
       straggler_detector_format(),

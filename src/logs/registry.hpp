@@ -54,6 +54,7 @@ LogFormatRow verl_format();
 LogFormatRow levanter_format();
 LogFormatRow json_lines_format();
 LogFormatRow csv_format();
+LogFormatRow timestamped_steps_format();
 LogFormatRow rank_timers_format();
 LogFormatRow nvrx_format();
 LogFormatRow straggler_detector_format();

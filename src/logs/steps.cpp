@@ -41,6 +41,7 @@ constexpr std::array<Field, 5> kRates{&LoggedStep::step_s, &LoggedStep::tokens_p
 
 constexpr std::size_t kMostSegments = 20'000;
 constexpr std::size_t kWindow = 64;      // steps by which ranks may lag behind one another
+constexpr std::int64_t kLate = 2;        // by which the first that has a name may
 constexpr double kSameValue = 0.02;      // two ranks' measurements of one step
 constexpr double kSameMoment_s = 120.0;  // by which lines of one step may be apart
 
@@ -86,6 +87,11 @@ bool StepCollector::is_copy(const LoggedStep& step, std::uint64_t origin, const 
   if (!same_moment(step, of.step)) return false;
   if (origin != 0) {
     const auto own = last_of_.find(origin);
+    if (own == last_of_.end() && last_of_.empty()) {
+      // What came before has no names: the launcher names its processes only now, in this run or
+      // in one that starts again.
+      return agree(step, of.step) && recent_.back().step.iteration - step.iteration <= kLate;
+    }
     if (own == last_of_.end() || own->second < step.iteration) return true;
     if (own->second == step.iteration) return agree(step, of.step);
     // "[default7]:" is the last process of every node: such names are useless.

@@ -81,9 +81,12 @@ struct TrainingLog {
   std::optional<double> seq_len;
   std::optional<double> gpus;
   std::optional<double> microbatches;
-  std::map<std::string, int> parallel;       // "tp", "pp", "cp", "ep", "dp"
-  std::string model_name;                    // as printed
-  std::string model_json;                    // a shape (formats/model.md), from an arguments block
+  std::map<std::string, int> parallel;  // "tp", "pp", "cp", "ep", "dp"
+  std::string model_name;               // as printed
+  std::string model_json;               // a shape (formats/model.md), from an arguments block
+  std::optional<double> params;         // of the model, frozen ones included
+  std::optional<double> trainable_params;
+  bool frozen_weights = false;               // LoRA and the like: most weights are not trained
   std::string precision;                     // "bf16", "fp8"
   std::string recompute;                     // "none", "selective", "full"
   std::string device_name;                   // as printed

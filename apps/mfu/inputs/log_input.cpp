@@ -16,6 +16,8 @@ namespace {
 
 using Value = std::optional<double>;
 
+constexpr double kFewestParams = 1e5;
+
 Place in_log(const TrainingLog& log, const char* what) {
   Place place;
   place.file = log.path;
@@ -52,6 +54,7 @@ class Gathering {
     take_chip();
     take_precision();
     take_recompute();
+    take_trainable();
     ParsedCalc parsed = parse_calc(text_, problems_, notes_);
     out_.input = std::move(parsed.input);
     out_.files = std::move(parsed.files);
@@ -84,7 +87,10 @@ class Gathering {
                    in_log(log_, "model"));
       }
     }
-    if (log_.model_name.empty()) return;
+    if (log_.model_name.empty()) {
+      take_params();
+      return;
+    }
     try {
       (void)find_model(log_.model_name);
       text_.model = log_.model_name;
@@ -94,6 +100,30 @@ class Gathering {
                  "the log names the model '" + log_.model_name.substr(0, 80) +
                      "', which is not a preset; --model gives its shape",
                  in_log(log_, "model"));
+      take_params();
+    }
+  }
+
+  // A number of parameters is less than a shape, and better than nothing.
+  void take_params() {
+    if (!log_.params || *log_.params < kFewestParams) return;
+    text_.params = fmt::format("{:.0f}", *log_.params);
+    params_from_log_ = true;
+  }
+
+  // What trains a part of the weights costs less than what trains all.
+  void take_trainable() {
+    if (!log_.frozen_weights || !given_.trainable.empty()) return;
+    const bool bare = text_.model.empty() && !text_.params.empty();
+    try {
+      const Convention& convention = find_convention(
+          !given_.convention.empty() ? given_.convention
+                                     : std::string(bare ? "6n" : kDefaultConvention));
+      if (!convention.defaults.trainable) return;
+      text_.trainable = "lora";
+      trainable_from_log_ = true;
+    } catch (const Error&) {
+      return;  // the option is wrong, and said to be so elsewhere
     }
   }
 
@@ -101,6 +131,16 @@ class Gathering {
     const std::size_t place = out_.sources.size();
     say_model();
     if (out_.sources.size() > place) out_.model_source = place;
+    if (log_.frozen_weights) {
+      std::string value = "LoRA: most weights are frozen";
+      if (log_.trainable_params) {
+        value = number_text(*log_.trainable_params) + " parameters, LoRA: the others are frozen";
+      }
+      source("trainable", std::move(value),
+             !given_.trainable.empty()
+                 ? "--trainable " + given_.trainable + "; " + said(log_, "trainable", "the log")
+                 : said(log_, "trainable", "the log"));
+    }
   }
 
   void say_model() {
@@ -112,6 +152,9 @@ class Gathering {
              std::string(given_.model.empty() ? "--params" : "--model") +
                  (out_.files.empty() ? "" : " (" + out_.files.front().path + ")"));
       return;
+    }
+    if (params_from_log_) {
+      source("model", number_text(*log_.params) + " parameters", said(log_, "params", "the log"));
     }
     if (!out_.model_from_log || !out_.input.model) return;
     const ModelShape& model = *out_.input.model;
@@ -214,6 +257,8 @@ class Gathering {
   LogInput out_;
   bool precision_from_log_ = false;
   bool recompute_from_log_ = false;
+  bool params_from_log_ = false;
+  bool trainable_from_log_ = false;
 };
 
 bool near(double a, double b) { return std::fabs(a / b - 1) <= kAgreement; }
@@ -293,10 +338,14 @@ void add_measurement(LogInput& gathered, const CalcText& text, const TrainingLog
       summary.statistic == LogStatistic::wall
           ? std::string("the time stamps of the step lines")
           : "the " + std::string(to_string(summary.statistic)) + " of the step lines";
-  source("speed", value,
-         summary.basis == StepBasis::step && log.said_by.count("step_time") > 0
-             ? lines + ": " + log.said_by.at("step_time")
-             : lines);
+  if (log.said_by.count("speed") > 0) {
+    source("speed", value, log.said_by.at("speed"));
+  } else {
+    source("speed", value,
+           summary.basis == StepBasis::step && log.said_by.count("step_time") > 0
+               ? lines + ": " + log.said_by.at("step_time")
+               : lines);
+  }
 
   // Tokens for a GPU and for the job tell how many GPUs there are, where nothing else does.
   if (!input.gpus && summary.tokens_per_s && summary.tokens_per_s_per_gpu) {

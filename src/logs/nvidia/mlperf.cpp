@@ -23,11 +23,20 @@ class Mlperf : public LogFormat {
     const std::string_view event = at.rest();
     const std::string_view key = json_value(event, "key");
     if (key.size() < 2 || key == "\"init_start\"") return;
-    if (!started_) {
-      started_ = true;
-      origin_ = line.origin;
-    }
-    if (line.origin != origin_) {
+    // The launcher may name its processes only after the first lines, and a process that prints
+    // first need not be the one that has the times.
+    const bool ours = line.origin == origin_ || !started_;
+    const bool first_named = !ours && origin_ == 0 && timed_ == 0 && derived_.empty();
+    const bool has_times =
+        !ours && line.origin != 0 &&
+        ((!marked_ && marks_time(key)) || (timed_ == 0 && key == "\"tracked_stats\"" &&
+                                           step_time(json_value(event, "value")).has_value()));
+    const bool unnamed_setup = !ours && line.origin == 0 && !marks_time(key);
+    started_ = true;
+    if (ours || first_named || has_times) {
+      if (line.origin != 0) origin_ = line.origin;
+      marked_ = marked_ || marks_time(key);
+    } else if (!unnamed_setup) {
       notes.add(NoteCode::ranks_merged, "other ranks print the same events",
                 Place{.line = line.number});
       return;
@@ -50,11 +59,29 @@ class Mlperf : public LogFormat {
       for (const LoggedStep& step : derived_) steps.add(step, 0);
       return;
     }
-    if (rate_) steps.add(*rate_, 0);
+    if (!rate_) return;
+    notes.add(NoteCode::throughput_only,
+              "throughput only: one figure of the whole run, no time of a step",
+              Place{.line = rate_->line});
+    found.said_by["speed"] =
+        "throughput of the whole run, the log has no step times; MLLOG, line " +
+        std::to_string(rate_->line);
+    steps.add(*rate_, 0);
   }
 
  private:
   static constexpr std::size_t kMostDerived = 500'000;
+
+  static std::optional<double> step_time(std::string_view value) {
+    const auto seconds = positive(LogText(json_value(value, "train_step_timing in s")).number());
+    return seconds ? seconds : positive(LogText(json_value(value, "train_step_time")).number());
+  }
+  static bool marks_time(std::string_view key) {
+    for (const std::string_view word : {"tracked_stats", "_start\"", "_stop\"", "train_loss"}) {
+      if (key.find(word) != std::string_view::npos) return true;
+    }
+    return false;
+  }
 
   void take_event(std::string_view key, std::string_view value, std::string_view metadata,
                   const LogLine& line) {
@@ -92,8 +119,7 @@ class Mlperf : public LogFormat {
   }
 
   void take_stats(std::string_view value, std::string_view metadata, const LogLine& line) {
-    auto seconds = positive(LogText(json_value(value, "train_step_timing in s")).number());
-    if (!seconds) seconds = positive(LogText(json_value(value, "train_step_time")).number());
+    const auto seconds = step_time(value);
     if (seconds) {
       LoggedStep step = step_at(line, ++timed_);
       step.step_s = seconds;
@@ -185,6 +211,7 @@ class Mlperf : public LogFormat {
   }
 
   bool started_ = false;
+  bool marked_ = false;  // an event of this process marks a time
   std::uint64_t origin_ = 0;
   std::int64_t timed_ = 0;
   std::optional<LoggedStep> rate_;

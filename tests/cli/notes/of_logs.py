@@ -130,6 +130,39 @@ def a_progress_bar(case):
     return logged(case, bars + "\n", *CHIP, *SIZE)
 
 
+def bars(rows, total=345, each=2.0, name=""):
+    """Of a progress bar that starts at its first row."""
+    return "".join(f"{name} 10%|#    | {i}/{total} [{int(i * each) // 60:02d}:"
+                   f"{int(i * each) % 60:02d}<06:50, {each:5.2f}s/it]\r" for i in rows)
+
+
+@raises("times-from-bar", "bars-set-aside")
+def a_bar_beside_another(case):
+    return logged(case, bars(range(9), 8, 1.0, "Map:") + "\n" + bars(range(40)) + "\n", *CHIP, *SIZE)
+
+
+@raises("bar-jumped")
+def a_bar_that_starts_at_a_checkpoint(case):
+    rows = "".join(f" 50%|#    | {200 + i}/345 [{(3 + 2 * i) // 60:02d}:{(3 + 2 * i) % 60:02d}<04:50,"
+                   "  1.00it/s]\r" for i in range(1, 60))
+    return logged(case, "  0%|     | 0/345 [00:00<?, ?it/s]\r 58%|#    | 200/345 [00:03<00:02, "
+                        "66.67it/s]\r" + rows, *CHIP, *SIZE)
+
+
+@raises("throughput-only")
+def a_throughput_of_the_run(case):
+    text = MLLOG.format(1000, "global_batch_size", 128, "{}")
+    text += MLLOG.format(2000, "tracked_stats", '{"throughput": 99.5}', '{"step": [1, 400]}')
+    return logged(case, text, *CHIP, *SIZE)
+
+
+@raises("times-from-timestamps")
+def lines_that_count_steps(case):
+    text = "".join(f"2025-01-17 10:{i // 6:02d}:{i % 6 * 10:02d} INFO step {i} | loss 2.31\n"
+                   for i in range(30))
+    return logged(case, text, *CHIP, *SIZE)
+
+
 @raises("mean-of-run", "coarse-rate")
 def a_summary_alone(case):
     return logged(case, "{'train_runtime': 27301.4, 'train_samples_per_second': 3.663, "

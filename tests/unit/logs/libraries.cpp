@@ -1,4 +1,5 @@
 // Libraries inside a framework, runs that print a summary only, events, and columns of any name.
+#include <cstdio>
 #include <string>
 
 #include "catch.hpp"
@@ -81,6 +82,146 @@ TEST_CASE("trainer_state.json", "[logs]") {
 }
 
 namespace {
+
+// A line of a bar that has gone on at one pace.
+std::string bar_line(const std::string& name, int done, int total, double each) {
+  const int elapsed = static_cast<int>(done * each);
+  char text[160];
+  std::snprintf(text, sizeof text, "%s %2d%%|##   | %d/%d [%02d:%02d<10:00, %5.2fs/it]\r",
+                name.c_str(), 100 * done / total, done, total, elapsed / 60, elapsed % 60, each);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a bar's steps are differences of its clock", "[logs]") {
+  // The rate is a mean since the start: 2 s, then 6 s.
+  std::string text;
+  int clock = 0;
+  for (int done = 0; done <= 120; ++done) {
+    if (done > 0) clock += done <= 60 ? 2 : 6;
+    char line[160];
+    std::snprintf(line, sizeof line,
+                  "Epoch 0: %2d%%|##   | %d/500 [%02d:%02d<10:00, %5.2fs/it, v_num=0]\r", done / 5,
+                  done, clock / 60, clock % 60, done > 0 ? static_cast<double>(clock) / done : 2.0);
+    text += line;
+  }
+  const ReadLog read = read_log_text(text);
+  CHECK(read.log.format == "nemo1");
+  double time = 0.0;
+  int steps = 0;
+  for (const LoggedStep& step : read.log.segments.at(0).steps) {
+    time += *step.step_s * step.steps_averaged;
+    steps += step.steps_averaged;
+    CHECK(*step.step_s > 1.8);
+    CHECK(*step.step_s < 6.3);
+  }
+  CHECK(steps == 120);
+  CHECK(time == Approx(480.0).epsilon(0.005));
+  CHECK(read.notes.has("times-from-bar"));
+}
+
+TEST_CASE("the training's bar is not the first nor the longest", "[logs]") {
+  std::string eval;
+  for (int i = 0; i <= 900; ++i) eval += bar_line("", i, 900, 1.0);
+  std::string training;
+  for (int i = 0; i <= 60; ++i) {
+    training += bar_line("", i, 94, 3.0);
+    if (i % 5 == 4) training += "\n{'loss': 1.5, 'learning_rate': 2e-05}\n";
+  }
+  for (const std::string& text : {eval + training, training + eval}) {
+    const ReadLog read = read_log_text(text);
+    CHECK(read.log.format == "hf-trainer");
+    CHECK(*read.step(3).step_s == Approx(3.0).epsilon(0.01));
+    CHECK(read.notes.has("bars-set-aside"));
+  }
+  // Without the losses nobody knows.
+  std::string other;
+  for (int i = 0; i <= 94; ++i) other += bar_line("", i, 94, 3.0);
+  CHECK_THAT(log_outcome(eval.substr(0, eval.size() / 2) + other),
+             contains("which progress bar is the training is not clear: "));
+  CHECK_THAT(log_outcome(bar_line("Map:", 5, 9, 9.0) + bar_line("Map:", 6, 9, 9.0)),
+             contains("no progress bar counts training steps: 'Map' of 9 (line 1)"));
+  // A framework that prints its steps is believed before a bar that nobody names.
+  std::string both = eval;
+  for (int i = 1; i < 4; ++i) {
+    both += "iter " + std::to_string(i) + ": loss 3.2202, time 893.76ms, mfu 16.68%\n";
+  }
+  CHECK(read_log_text(both).log.format == "nanogpt");
+}
+
+TEST_CASE("epochs of bars are counted on, each with its own", "[logs]") {
+  std::string text;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    for (int i = 0; i <= 40; ++i) {
+      text += bar_line("Epoch " + std::to_string(epoch) + "/3:", i, 40, 2.0);
+    }
+  }
+  const ReadLog read = read_log_text(text);
+  REQUIRE(read.log.segments.size() == 1);
+  CHECK(read.log.segments[0].steps.back().iteration == 120);
+  CHECK(*read.log.segments[0].steps.back().step_s == Approx(2.0).epsilon(0.02));
+}
+
+TEST_CASE("what any log may state: world size, parameters, LoRA", "[logs]") {
+  const std::string steps = "iter 1: loss 3.2, time 500.00ms\niter 2: loss 3.2, time 500.00ms\n";
+  const ReadLog read = read_log_text(
+      "tp_world_size: 4\n[INFO] world_size = 16, rank = 0\ntrainable params: 20,971,520 || all "
+      "params: 8,051,232,768 || trainable%: 0.2605\n" +
+      steps);
+  CHECK(read.log.gpus == 16.0);
+  CHECK(read.log.said_by.at("gpus") == "world size, line 2");
+  CHECK(read.log.params == 8051232768.0);
+  CHECK(read.log.trainable_params == 20971520.0);
+  CHECK(read.log.frozen_weights);
+  const ReadLog all =
+      read_log_text("  Number of trainable parameters = 8,030,261,248\nlora_r: None\n" + steps);
+  CHECK(all.log.params == 8030261248.0);
+  CHECK_FALSE(all.log.frozen_weights);
+  const ReadLog swift = read_log_text(
+      "[INFO:swift] PeftModelForCausalLM: 7636.5M Params (20.2M Trainable [0.2645%]), 0.1M "
+      "Buffers.\n" +
+      steps);
+  CHECK(swift.log.params == 7636.5e6);
+  CHECK(swift.log.trainable_params == 20.2e6);
+  CHECK(swift.log.frozen_weights);
+  // A rank in a list of arguments is another thing, or is not used.
+  CHECK_FALSE(
+      read_log_text("  kv_lora_rank ........ 32\n  lora_rank: 8\n" + steps).log.frozen_weights);
+  // Two sizes are none.
+  CHECK_FALSE(read_log_text("world_size: 8\nworld_size: 16\n" + steps).log.gpus);
+  CHECK_FALSE(read_log_text("local world size: 8\n" + steps).log.gpus);
+}
+
+TEST_CASE("steps that are only counted take the time between their lines", "[logs]") {
+  // 0.4 s a step, dates of whole seconds.
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    char line[96];
+    const int second = static_cast<int>(0.4 * i);
+    std::snprintf(line, sizeof line, "2025-01-17 10:%02d:%02d INFO step %d | loss 2.31\n",
+                  second / 60, second % 60, i);
+    text += line;
+  }
+  const ReadLog read = read_log_text(text);
+  CHECK(read.log.format == "timestamped-steps");
+  CHECK(read.notes.has("times-from-timestamps"));
+  double time = 0.0;
+  std::size_t count = 0;
+  for (const LoggedStep& step : read.log.segments.at(0).steps) {
+    if (!step.step_s) continue;
+    CHECK(*step.step_s == Approx(0.4).epsilon(0.11));
+    time += *step.step_s;
+    ++count;
+  }
+  CHECK(count == 299);
+  CHECK(time / static_cast<double>(count) == Approx(0.4).epsilon(0.01));
+  // A step number without a loss is any progress, and a loss without a date has no time.
+  CHECK_THAT(log_outcome("2025-01-17 10:00:07 INFO step 1\n2025-01-17 10:00:17 INFO step 2\n"),
+             contains("not a training log"));
+}
+
+namespace {
 std::string mllog(const std::string& key, const std::string& value, double seconds,
                   const std::string& metadata = "") {
   return R"(:::MLLOG {"namespace": "", "time_ms": )" +
@@ -138,6 +279,31 @@ TEST_CASE("MLPerf: step times, and what lies between events", "[logs]") {
     ranks += rank + mllog("tracked_stats", R"({"train_step_time": 2.0})", 3);
   }
   CHECK(read_log_text(ranks).steps() == 1);
+
+  // The launcher names its processes only after the first lines.
+  const ReadLog late = read_log_text(
+      mllog("cache_clear", "true", 0) + head + "1: " + mllog("cache_clear", "true", 1) +
+      "0: " + mllog("tracked_stats", R"({"train_step_time": 0.431})", 2) +
+      "1: " + mllog("submission_org", "\"a\"", 2) +
+      "0: " + mllog("tracked_stats", R"({"train_step_time": 0.432})", 3));
+  REQUIRE(late.steps() == 2);
+  CHECK(late.step(0).step_s == 0.431);
+  CHECK(late.log.global_batch == 16.0);
+  const ReadLog rate = read_log_text(head + mllog("tracked_stats", R"({"throughput": 99.0})", 60));
+  CHECK(rate.step(0).samples_per_s == 99.0);
+  CHECK(rate.notes.has("throughput-only"));
+}
+
+TEST_CASE("lines before the launcher names its processes", "[logs]") {
+  // The second run has a name on its lines, the first had none: two runs, not two ranks.
+  std::string text;
+  for (int i = 1; i <= 20; ++i) text += "iter " + std::to_string(i) + ": loss 3.2, time 500.00ms\n";
+  for (int i = 1; i <= 20; ++i) {
+    text += "0: iter " + std::to_string(i) + ": loss 3.2, time 501.00ms\n";
+  }
+  const ReadLog read = read_log_text(text);
+  REQUIRE(read.log.segments.size() == 2);
+  CHECK(read.steps() == 40);
 }
 
 TEST_CASE("JSON Lines: known names, told names, units", "[logs]") {
