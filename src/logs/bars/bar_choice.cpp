@@ -11,7 +11,7 @@ namespace mfu {
 
 namespace {
 
-constexpr double kMuchLonger = 3.0;
+constexpr double kMuchLonger = 10.0;
 constexpr double kSecond = 1.0;        // that a bar's clock does not show
 constexpr std::int64_t kManyMore = 3;  // losses
 constexpr double kOtherPace = 2.0;     // of bars that only look alike
