@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "compare/comparison.hpp"
 #include "compare/side.hpp"
 #include "diagnose/detail.hpp"
 #include "measure/log_summary.hpp"
