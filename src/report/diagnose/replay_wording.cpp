@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mfu/diagnose.hpp"
 #include "mfu/quantity.hpp"
 #include "timings/trace.hpp"
 
