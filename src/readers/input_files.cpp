@@ -109,7 +109,7 @@ class Finder {
     }
     if (!any && before == seen_.size()) {
       fail(folder, "the folder holds no trace",
-           "looked for *.json, *.json.gz and *.sqlite, here and one folder down");
+           "looked for *.json, *.json.gz, *.sqlite, *.jsonl and logs, here and one folder down");
     }
   }
 
