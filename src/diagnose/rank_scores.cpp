@@ -1,8 +1,11 @@
 #include "diagnose/rank_scores.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace mfu::diagnosis {
 
-ScoresJudgement judge_scores(const RankScores& scores) noexcept {
+ScoresJudgement judge_scores(const RankScores& scores) {
   ScoresJudgement judgement;
   judgement.high_is_slow = scores.unit == ScoreUnit::seconds;
   judgement.worst = scores.last.front();
@@ -11,7 +14,21 @@ ScoresJudgement judge_scores(const RankScores& scores) noexcept {
                                               : score.value < judgement.worst.value;
     if (worse) judgement.worst = score;
   }
-  judgement.healthy = scores.unit == ScoreUnit::ratio && judgement.worst.value >= kScoreOfAPeer;
+  for (const RankOverReports& one : scores.over_reports) {
+    if (one.all_reports < kScoreOfAPeer) judgement.slow.push_back(one);
+  }
+  std::stable_sort(judgement.slow.begin(), judgement.slow.end(),
+                   [](const RankOverReports& a, const RankOverReports& b) {
+                     return a.all_reports < b.all_reports;
+                   });
+  const std::size_t ranks = scores.over_reports.size();
+  // Of two ranks that are listed as the extremes of many, the lower one is one of many.
+  if (judgement.slow.empty()) {
+    const bool tells = scores.unit == ScoreUnit::ratio || scores.unit == ScoreUnit::flops;
+    if (tells && ranks > 0) judgement.family = Family::healthy;
+  } else if (ranks <= 2 ? judgement.slow.size() < 2 : 2 * judgement.slow.size() < ranks) {
+    judgement.family = Family::straggler;
+  }
   return judgement;
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string_view>
 #include <system_error>
 
+#include "base/note_code.hpp"
 #include "mfu/error.hpp"
 
 namespace mfu {
@@ -15,7 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kTraceEndings{".json", ".json.gz", ".sqlite"};
+constexpr std::array<std::string_view, 10> kTraceEndings{
+    ".json", ".json.gz", ".sqlite", ".jsonl", ".jsonl.gz",
+    ".log",  ".log.gz",  ".out",    ".txt",   ".csv"};
 
 constexpr int kDeepest = 3;  // folders below the one that was named
 
@@ -114,8 +118,8 @@ class Finder {
     }
     if (!any && before == seen_.size()) {
       fail(folder, "the folder holds no trace",
-           "looked for *.json, *.json.gz and *.sqlite, here and " + std::to_string(kDeepest) +
-               " folders down");
+           "looked for *.json, *.json.gz, *.sqlite, *.jsonl and logs, here and " +
+               std::to_string(kDeepest) + " folders down");
     }
   }
 
@@ -219,6 +223,22 @@ InputFiles find_input_files(const std::vector<std::string>& paths) {
   Finder finder;
   for (const std::string& path : paths) finder.add_path(path);
   return std::move(finder.found);
+}
+
+void note_left_out(const std::vector<LeftOut>& files, std::string_view read, Notes& notes) {
+  constexpr std::size_t kMostNamed = 8;
+  if (files.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(files.size(), kMostNamed); ++i) {
+    names += (i > 0 ? ", " : "") + fs::path(files[i].path).filename().string() + " (" +
+             std::string(files[i].called) + ")";
+  }
+  if (files.size() > kMostNamed) {
+    names += " and " + std::to_string(files.size() - kMostNamed) + " more";
+  }
+  notes.add(NoteCode::other_kind_left_out,
+            "left out beside the folder's " + std::string(read) + ": " + names,
+            Place{.file = files.front().path}, static_cast<std::int64_t>(files.size()));
 }
 
 }  // namespace mfu

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mfu/error.hpp"
+
 namespace mfu {
 
 struct InputFile {
@@ -25,5 +27,13 @@ struct InputFiles {
 
 // `*` any characters, `?` one, `[a-c]` or `[!a-c]` one of a set. A leading dot must be written.
 [[nodiscard]] bool matches_pattern(std::string_view name, std::string_view pattern);
+
+// A file of a folder that is not read together with the others; `called`: what it is.
+struct LeftOut {
+  std::string path;
+  std::string_view called;
+};
+// One note that names them. `read`: what is read instead, "timing documents".
+void note_left_out(const std::vector<LeftOut>& files, std::string_view read, Notes& notes);
 
 }  // namespace mfu

@@ -27,8 +27,10 @@ enum class InputFormat {
   // Of profilers.
   nsight,
   kineto,
-  timeline,    // of a pipeline
-  nsys_stats,  // sums: no trace
+  xla,            // of JAX and XLA
+  timeline,       // of a pipeline
+  nsys_stats,     // sums: no trace
+  foreign_trace,  // not read: traces::foreign_trace_error()
   // Telemetry of devices.
   dcgm_dmon,
   smi_dmon,

@@ -15,6 +15,7 @@
 #include "readers/run/timeline_run.hpp"
 #include "readers/traces/trace_set.hpp"
 #include "timings/trace.hpp"
+#include "traces/foreign_traces.hpp"
 #include "traces/nsight/nsight.hpp"
 
 namespace mfu {
@@ -33,6 +34,7 @@ namespace {
   const Place where{.file = source.name()};
   switch (found.format) {
     case InputFormat::kineto:
+    case InputFormat::xla:
     case InputFormat::nsight:
       throw Error(
           ErrorKind::format, "is a profiler trace, but others of the files are not", where,
@@ -52,6 +54,8 @@ namespace {
     case InputFormat::utf16:
       throw foreign_error(*foreign_bytes(source.peek(kHeadBytes)), "diagnose",
                           "a mfu.run/1 document is JSON, JSON Lines or gzip of them", where);
+    case InputFormat::foreign_trace:
+      throw traces::foreign_trace_error(source.peek(kHeadBytes), source.name());
     case InputFormat::nsys_stats:
       traces::refuse_nsys_stats(source.name());
     case InputFormat::text:
@@ -77,6 +81,32 @@ RunFormat run_format_of(ByteSource& source) {
     return {row.name, row.read_run};
   }
   refuse_other(source, found);
+}
+
+// Where a folder holds no trace and timing documents: keeps them, and what was named, and names
+// what it leaves out. False: nothing is changed.
+bool choose_documents(std::vector<InputFile>& files, Notes& notes) {
+  std::vector<InputFile> documents;
+  std::vector<LeftOut> others;
+  for (const InputFile& file : files) {
+    if (!file.in_folder) {
+      documents.push_back(file);
+      continue;
+    }
+    const DetectedFormat found = detect_format(ByteSource::open(file.path).peek(kHeadBytes));
+    if (found.row->read_trace != nullptr) return false;
+    if (found.row->read_run != nullptr) {
+      documents.push_back(file);
+    } else {
+      others.push_back({file.path, found.called()});
+    }
+  }
+  const bool any = std::any_of(documents.begin(), documents.end(),
+                               [](const InputFile& file) { return file.in_folder; });
+  if (!any) return false;
+  note_left_out(others, "timing documents", notes);
+  files = std::move(documents);
+  return true;
 }
 
 }  // namespace
@@ -150,12 +180,13 @@ ReadResult read_run(const std::vector<std::string>& paths, Notes& notes, const R
       if (!source) source = take(opened, path);
       return source ? std::move(*source) : ByteSource::open(path);
     };
-    // What a folder holds can only be traces; else the first file says what this is.
     const DetectedFormat found = detect_format(first->peek(kHeadBytes));
-    if (!inputs.folders.empty() || found.row->read_trace != nullptr) {
+    // The first file says what this is; of a folder its traces, else its timing documents.
+    const bool chosen = !inputs.folders.empty() && choose_documents(inputs.files, notes);
+    if (!chosen && (!inputs.folders.empty() || found.row->read_trace != nullptr)) {
       return read_trace_set({inputs.files, open, find_trace_row}, notes, options);
     }
-    if (found.format == InputFormat::timeline) {
+    if (!chosen && found.format == InputFormat::timeline) {
       if (inputs.files.size() > 1) {
         throw Error(ErrorKind::usage, "a pipeline timeline holds a whole job",
                     Place{.file = inputs.files.front().path}, "give one timeline at a time");

@@ -7,9 +7,11 @@
 #include "base/foreign.hpp"
 #include "logs/registry.hpp"
 #include "mfu/model.hpp"
+#include "traces/foreign_traces.hpp"
 #include "traces/kineto/kineto.hpp"
 #include "traces/nsight/nsight.hpp"
 #include "traces/timeline/timeline.hpp"
+#include "traces/xla/xla.hpp"
 
 namespace mfu {
 namespace {
@@ -97,7 +99,7 @@ constexpr std::string_view kDiagnose = "mfu diagnose reads it";
 constexpr std::string_view kTelemetry =
     "mfu diagnose reads it beside a run: mfu diagnose run.json --telemetry FILE";
 
-constexpr std::array<FormatRow, 26> kFormats{{
+constexpr std::array<FormatRow, 28> kFormats{{
     {InputFormat::zstd, "zstd", "zstd data", "", sniff_foreign<ForeignKind::zstd>},
     {InputFormat::zip, "zip", "a zip archive", "", sniff_foreign<ForeignKind::zip>},
     {InputFormat::bzip2, "bzip2", "bzip2 data", "", sniff_foreign<ForeignKind::bzip2>},
@@ -112,10 +114,14 @@ constexpr std::array<FormatRow, 26> kFormats{{
     {InputFormat::report, "mfu.report/1", "a saved report of mfu",
      "mfu compare reads it, and mfu history add", sniff_report},
     {InputFormat::chips, "mfu.chips/1", "a table of chips", "--chips FILE reads it", sniff_chips},
+    {InputFormat::xla, "xla", "a profiler trace of JAX", kDiagnose, traces::sniff_xla, nullptr,
+     traces::read_xla},
     {InputFormat::kineto, "kineto", "a profiler trace", kDiagnose, traces::sniff_kineto, nullptr,
      read_kineto_file},
     {InputFormat::timeline, "pipeline timeline", "a pipeline timeline", kDiagnose,
      traces::sniff_timeline},
+    {InputFormat::foreign_trace, "foreign trace", "a trace of a kind that mfu does not read", "",
+     traces::sniff_foreign_trace},
     {InputFormat::run_json_lines, "mfu.run/1 jsonl", "a timing document", kDiagnose,
      sniff_stated_run_lines, read_run_jsonl},
     {InputFormat::run_json, "mfu.run/1 json", "a timing document", kDiagnose, states_run,
@@ -242,7 +248,9 @@ bool is_no_log(InputFormat format) noexcept {
     case InputFormat::run_json:
     case InputFormat::nsight:
     case InputFormat::kineto:
+    case InputFormat::xla:
     case InputFormat::timeline:
+    case InputFormat::foreign_trace:
       return true;
     default:
       return false;

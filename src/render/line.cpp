@@ -7,7 +7,7 @@ namespace mfu::render {
 
 std::string render_line(const Report& report, const RenderStyle& /*style*/) {
   if (report.diagnose) return report.diagnose->one_line + "\n";
-  if (report.scores) return "healthy\n";
+  if (report.scores) return report.scores->verdict_line + "\n";
   throw Error(ErrorKind::usage, "mfu " + report.command + " has no line output", {},
               "mfu diagnose has; others have text, json and md");
 }

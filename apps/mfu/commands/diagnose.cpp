@@ -94,16 +94,16 @@ Gate judge_fail_on(const GateLimits& limits, const Verdict& verdict) {
 int publish_scores(const RankScores& scores, std::vector<InputInfo> inputs,
                    const GateLimits& limits, const Notes& notes, std::vector<OutputTarget>& targets,
                    bool verbose) {
-  std::optional<ScoresSection> healthy = describe_scores(scores);
-  if (!healthy || limits.min_mfu) throw scores_error(scores);
+  std::optional<ScoresSection> section = describe_scores(scores);
+  if (!section || limits.min_mfu) throw scores_error(scores);
   Report report = report_of("diagnose");
   report.inputs = std::move(inputs);
   report.notes = notes.all();
-  report.scores = std::move(*healthy);
+  report.scores = std::move(*section);
   if (limits.strict) refuse_if_strict(report.notes, {}, "the scores are judged anyway");
   if (!limits.fail_on.empty()) {
     Verdict verdict;
-    verdict.family = Family::healthy;
+    verdict.family = report.scores->family;
     report.gates.push_back(judge_fail_on(limits, verdict));
   }
   return publish(report, targets, verbose);

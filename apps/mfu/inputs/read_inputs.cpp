@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "outputs/terminal.hpp"
+#include "readers/input_files.hpp"
 #include "readers/input_format.hpp"
 #include "readers/reader.hpp"
+#include "readers/registry.hpp"
 
 namespace mfu::app {
 
@@ -59,6 +61,32 @@ bool is_file_of_log(const std::string& path) {
   return found && may_be_log(found->format);
 }
 
+// The logs of the folders and patterns among `paths`, where they hold nothing that is read before
+// logs: traces, timing documents. Else empty.
+std::vector<std::string> logs_of_folders(const std::vector<std::string>& paths, Notes& notes) {
+  std::vector<std::string> logs;
+  std::vector<LeftOut> others;
+  const InputFiles found = find_input_files(paths);
+  for (const InputFile& file : found.files) {
+    const std::optional<DetectedFormat> format = format_of_file(file.path);
+    if (!format) return {};
+    if (format->row->read_trace != nullptr || format->row->read_run != nullptr ||
+        format->format == InputFormat::timeline) {
+      return {};
+    }
+    if (format->format == InputFormat::training_log || format->format == InputFormat::rank_log) {
+      logs.push_back(file.path);
+    } else if (!file.in_folder) {
+      return {};
+    } else {
+      others.push_back({file.path, format->called()});
+    }
+  }
+  if (logs.empty()) return {};
+  note_left_out(others, "logs", notes);
+  return logs;
+}
+
 }  // namespace
 
 std::optional<DetectedFormat> format_of_file(const std::string& path) {
@@ -83,6 +111,17 @@ LoggedRanks read_run_or_log(const std::vector<std::string>& paths, unsigned thre
   } else if (pipe == paths.end() && !paths.empty() &&
              std::all_of(paths.begin(), paths.end(), is_file_of_log)) {
     if (auto logged = read_logged_ranks(paths, std::nullopt, notes)) return std::move(*logged);
+  }
+  std::error_code ignored;
+  const bool all_files =
+      std::all_of(paths.begin(), paths.end(), [&ignored](const std::string& path) {
+        return is_read_once(path) || std::filesystem::is_regular_file(path, ignored);
+      });
+  if (!all_files && pipe == paths.end() && !paths.empty()) {
+    const std::vector<std::string> logs = logs_of_folders(paths, notes);
+    if (!logs.empty()) {
+      if (auto logged = read_logged_ranks(logs, std::nullopt, notes)) return std::move(*logged);
+    }
   }
   ReadResult read = read_inputs(paths, threads, notes, std::move(opened));
   return {std::move(read.run), std::move(read.inputs)};

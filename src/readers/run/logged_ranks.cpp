@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
@@ -143,19 +144,63 @@ ScoreUnit score_unit(RankUnit unit) {
   return ScoreUnit::other;
 }
 
+// The series that says most of the ranks. Times of an iteration are the same on all ranks of a job
+// in step: a throughput of their own says more.
+const LoggedRankValue& telling_series(const TrainingLog& log) {
+  for (const std::string_view wanted : {"-relative-score", "estimated-throughput"}) {
+    for (const LoggedRankValue& value : log.rank_values) {
+      if (value.series.ends_with(wanted)) return value;
+    }
+  }
+  return log.rank_values.front();
+}
+
+// Each report against its own best: what all ranks lose alike is nobody's.
+void add_over_reports(const TrainingLog& log, RankScores& scores) {
+  std::map<std::int64_t, std::map<std::int64_t, double>> reports;  // by number, of each rank
+  for (const LoggedRankValue& value : log.rank_values) {
+    const bool sound = std::isfinite(value.value) && value.value > 0.0;
+    if (value.series == scores.series && sound) reports[value.iteration][value.rank] = value.value;
+  }
+  const bool times = scores.unit == ScoreUnit::seconds;
+  std::map<std::int64_t, RankOverReports> ranks;
+  for (const auto& [number, values] : reports) {
+    double best = values.begin()->second;
+    for (const auto& [rank, value] : values) {
+      best = times ? std::min(best, value) : std::max(best, value);
+    }
+    // A score is against the best already, which may not be listed.
+    if (scores.unit == ScoreUnit::ratio) best = std::max(best, 1.0);
+    for (const auto& [rank, value] : values) {
+      RankOverReports& own = ranks[rank];
+      own.score += times ? best / value : value / best;
+      ++own.reports;
+    }
+  }
+  scores.reports = static_cast<std::int64_t>(reports.size());
+  for (auto& [rank, own] : ranks) {
+    own.rank = rank;
+    own.all_reports = (own.score + static_cast<double>(scores.reports - own.reports)) /
+                      static_cast<double>(scores.reports);
+    own.score /= static_cast<double>(own.reports);
+    scores.over_reports.push_back(own);
+  }
+}
+
 // What a log shows that has values by rank and no split.
 RankScores scores_of(const TrainingLog& log) {
   RankScores scores;
   scores.file = log.path;
   if (log.rank_values.empty()) return scores;
-  // The last report of the first series is what people look at.
-  scores.series = log.rank_values.front().series;
-  scores.unit = score_unit(log.rank_values.front().unit);
+  const LoggedRankValue& telling = telling_series(log);
+  scores.series = telling.series;
+  scores.unit = score_unit(telling.unit);
   std::map<std::int64_t, double> last;
   for (const LoggedRankValue& value : log.rank_values) {
     if (value.series == scores.series) last[value.rank] = value.value;
   }
   for (const auto& [rank, value] : last) scores.last.push_back({rank, value});
+  add_over_reports(log, scores);
   scores.coarse_timers = log.format == kRankTimersName || has_series(log, "forward-backward");
   return scores;
 }

@@ -16,6 +16,7 @@
 #include "base/note_code.hpp"
 #include "readers/registry.hpp"
 #include "traces/collectives/across.hpp"
+#include "traces/foreign_traces.hpp"
 #include "traces/kineto/meta.hpp"
 
 namespace mfu {
@@ -37,6 +38,7 @@ std::string_view other_kind(std::string_view head) {
   const DetectedFormat found = detect_format(head);
   switch (found.format) {
     case InputFormat::timeline:
+    case InputFormat::foreign_trace:
     case InputFormat::run_json:
     case InputFormat::run_json_lines:
       return found.called();
@@ -52,6 +54,10 @@ void read_file(const TraceSet& set, const InputFile& file, FileResult& result) {
     if (file.in_folder) {
       result.kind = other_kind(source.peek(kHeadBytes));
       return;
+    }
+    const std::string_view head = source.peek(kHeadBytes);
+    if (detect_format(head).format == InputFormat::foreign_trace) {
+      throw traces::foreign_trace_error(head, file.path);
     }
     throw Error(
         ErrorKind::format,

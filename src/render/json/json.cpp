@@ -251,12 +251,11 @@ Json findings_of(const DiagnoseSection& section) {
 }
 
 void add_scores(Json& object, const ScoresSection& section) {
-  object["verdict"] = {{"family", to_string(Family::healthy)},
-                       {"confidence", nullptr},
-                       {"confidence_missing", section.unseen},
-                       {"summary", section.verdict_line},
-                       {"evidence", section.why},
-                       {"actions", Json::array({section.next})}};
+  object["verdict"] = {
+      {"family", to_string(section.family)},   {"confidence", nullptr},
+      {"confidence_missing", section.unseen},  {"culprits", {{"ranks", section.ranks}}},
+      {"summary", section.verdict_line},       {"evidence", section.why},
+      {"actions", Json::array({section.next})}};
 }
 
 void add_diagnose(Json& object, const DiagnoseSection& section) {

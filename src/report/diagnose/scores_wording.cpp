@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 #include "diagnose/rank_scores.hpp"
 #include "report/diagnose/scores_section.hpp"
 
@@ -21,24 +24,63 @@ std::string score_text(const RankScores& scores, double value) {
   return fmt::format("{:.4g}", value);
 }
 
+constexpr std::size_t kMostSlowNamed = 8;
+
+void describe_slow(const RankScores& scores, const diagnosis::ScoresJudgement& judgement,
+                   ScoresSection& section) {
+  if (judgement.slow.empty()) {
+    section.verdict_line = "inconclusive: no rank stands out by its times alone";
+    section.why = {fmt::format(
+        "{}: ranks that wait for each other take the same time, whoever is slow", scores.series)};
+    return;
+  }
+  std::string names;
+  for (std::size_t i = 0; i < std::min(judgement.slow.size(), kMostSlowNamed); ++i) {
+    const RankOverReports& one = judgement.slow[i];
+    names += (i > 0 ? ", " : "") + std::to_string(one.rank);
+    section.why.push_back(fmt::format("rank {}: {:.3g} of the best, mean of {} of {} report{}",
+                                      one.rank, one.score, one.reports, scores.reports,
+                                      scores.reports == 1 ? "" : "s"));
+  }
+  if (judgement.slow.size() > kMostSlowNamed) {
+    names += fmt::format(" and {} more", judgement.slow.size() - kMostSlowNamed);
+  }
+  const char* const ranks = judgement.slow.size() == 1 ? "rank" : "ranks";
+  if (judgement.family == Family::straggler) {
+    section.verdict_line = fmt::format("straggler, {} {}, by scores alone", ranks, names);
+    section.next =
+        "health of that device first (temperature, clocks, power cap, ECC, Xid); " + section.next;
+  } else {
+    section.verdict_line = fmt::format(
+        "inconclusive: half of the ranks or more are below the best ({} {})", ranks, names);
+  }
+  section.why.push_back(scores.series + ", each report against its own best");
+}
+
 }  // namespace
 
 std::optional<ScoresSection> describe_scores(const RankScores& scores) {
-  if (scores.last.empty()) return {};
+  // Of Megatron's timers more can be had: the refusal says how.
+  if (scores.last.empty() || scores.over_reports.empty() || scores.coarse_timers) return {};
   const diagnosis::ScoresJudgement judgement = diagnosis::judge_scores(scores);
-  if (!judgement.healthy) return {};
   ScoresSection section;
-  section.verdict_line =
-      fmt::format("healthy as far as scores tell: no rank of {} stands out", scores.last.size());
-  section.why = {
-      fmt::format("{}: the lowest is {}, of rank {}; from {} up a rank is like its "
-                  "peers",
-                  scores.series, score_text(scores, judgement.worst.value), judgement.worst.rank,
-                  diagnosis::kScoreOfAPeer)};
+  section.family = judgement.family;
   section.unseen = "where the time of a step goes, and what all ranks lose alike";
   section.next =
       "for a diagnosis: a profiler trace, Megatron's timers of all ranks, or the recorder in "
       "examples/recorder";
+  for (const RankOverReports& one : judgement.slow) section.ranks.push_back(one.rank);
+  if (!judgement.healthy()) {
+    describe_slow(scores, judgement, section);
+    return section;
+  }
+  section.verdict_line =
+      fmt::format("healthy as far as scores tell: no rank of {} stands out", scores.last.size());
+  section.why = {
+      fmt::format("{}: the lowest of the last report is {}, of rank {}; over all reports none is "
+                  "below {} of the best",
+                  scores.series, score_text(scores, judgement.worst.value), judgement.worst.rank,
+                  diagnosis::kScoreOfAPeer)};
   return section;
 }
 
@@ -52,7 +94,8 @@ Error scores_error(const RankScores& scores) {
         "mfu log reads its step time and MFU; the recorder in examples/recorder "
         "writes what is needed");
   }
-  if (const std::optional<ScoresSection> healthy = describe_scores(scores)) {
+  const std::optional<ScoresSection> healthy = describe_scores(scores);
+  if (healthy && healthy->family == Family::healthy) {
     return Error(ErrorKind::insufficient, healthy->verdict_line + "; unseen: " + healthy->unseen,
                  place, healthy->next);
   }

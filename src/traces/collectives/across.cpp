@@ -48,9 +48,37 @@ TraceSteps public_source(StepSource source) {
   return TraceSteps::captured_span;
 }
 
+// A whole node in one file, as profilers of a node write it: each process and device is a rank. The
+// file orders them by process and device; what has no rank takes the lowest that is free, file by
+// file. `traces`: by file.
+void number_in_files(std::vector<RankTrace>& traces, Notes& notes) {
+  std::set<std::int64_t> taken;
+  std::map<std::string, std::int64_t> in_file;
+  for (const RankTrace& trace : traces) {
+    if (trace.rank) taken.insert(*trace.rank);
+    ++in_file[trace.file];
+  }
+  std::map<std::string, std::int64_t> numbered;
+  std::int64_t next = 0;
+  for (RankTrace& trace : traces) {
+    if (trace.rank || in_file[trace.file] < 2) continue;
+    while (taken.contains(next)) ++next;
+    taken.insert(next);
+    trace.rank = next;
+    ++numbered[trace.file];
+  }
+  for (const auto& [file, count] : numbered) {
+    notes.add(NoteCode::rank_assumed,
+              "the file holds " + std::to_string(in_file[file]) +
+                  " processes or devices and does not say which rank each is: " +
+                  std::to_string(count) + " are numbered by process and device",
+              Place{.file = file}, count);
+  }
+}
+
 void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
-  std::sort(traces.begin(), traces.end(),
-            [](const RankTrace& a, const RankTrace& b) { return a.file < b.file; });
+  std::stable_sort(traces.begin(), traces.end(),
+                   [](const RankTrace& a, const RankTrace& b) { return a.file < b.file; });
   for (RankTrace& trace : traces) {
     if (trace.rank && (*trace.rank < 0 || *trace.rank > kMostRank)) {
       notes.add(NoteCode::rank_impossible,
@@ -58,18 +86,10 @@ void settle_ranks(std::vector<RankTrace>& traces, Notes& notes) {
                 Place{.file = trace.file});
       trace.rank.reset();
     }
+  }
+  number_in_files(traces, notes);
+  for (RankTrace& trace : traces) {
     if (trace.rank) continue;
-    const auto in_file =
-        std::count_if(traces.begin(), traces.end(),
-                      [&trace](const RankTrace& other) { return other.file == trace.file; });
-    if (in_file > 1) {
-      throw Error(
-          ErrorKind::insufficient,
-          "the file holds " + std::to_string(in_file) +
-              " processes or devices, and does not say which rank each is",
-          Place{.file = trace.file},
-          "label the processes (nvtxMarkA(\"MPI Rank 3\")), or export one file per process");
-    }
     if (traces.size() > 1) {
       throw Error(ErrorKind::insufficient, "the trace does not say which rank it is from",
                   Place{.file = trace.file},

@@ -197,7 +197,8 @@ bool parse_event(std::string_view text, KinetoEvent& out) {
   while (fields.next(field)) {
     const std::string_view key = field.key;
     if (key == "ph") {
-      out.begin_end = field.value == "B" || field.value == "E";
+      out.ends = field.value == "E";
+      out.begin_end = out.ends || field.value == "B";
       if (field.value != "X" && !out.begin_end) {
         out.kind = EventKind::other;
         return true;
@@ -205,11 +206,11 @@ bool parse_event(std::string_view text, KinetoEvent& out) {
     } else if (key == "cat") {
       category = category_of(field.value);
       category_known = true;
-      if (decide()) return true;
+      if (decide() && !out.begin_end) return true;
     } else if (key == "name") {
       out.name = field.value;
       name_known = true;
-      if (decide()) return true;
+      if (decide() && !out.begin_end) return true;
     } else if (key == "ts") {
       times.start = field;
     } else if (key == "dur") {
@@ -229,12 +230,19 @@ bool parse_event(std::string_view text, KinetoEvent& out) {
     }
   }
   if (fields.broken()) return false;
+  if (out.begin_end) {
+    out.process = process;
+    out.thread = thread;
+    const std::optional<std::int64_t> start = nanoseconds_of(times.start.value);
+    out.start_ns = start.value_or(0);
+    if (!start) out.fault = TimeFault::absent;
+  }
   if (out.kind == EventKind::other) return true;
   if (arguments != nullptr) {
     JsonFields inner({arguments, static_cast<std::size_t>(text.data() + text.size() - arguments)});
     if (!take_arguments(inner, out)) return false;
   }
-  take_times(times, out);
+  if (!out.begin_end) take_times(times, out);
   if (out.kind == EventKind::kernel || out.kind == EventKind::copy) {
     if (!out.device) out.device = integer_of(process);
     if (!out.stream) out.stream = trailing_number(thread);

@@ -42,8 +42,13 @@ struct KinetoEvent {
   EventKind kind = EventKind::other;
   TimeFault fault = TimeFault::none;
   bool time_as_text = false;  // "ts": "12"
-  bool begin_end = false;     // ph B or E: half of a pair, which Kineto does not write
-  int odd_tokens = 0;         // NaN, inf, N/A and the like among the arguments
+  // ph B or E: half of a pair, which Kineto does not write. Of these only the start is told, of all
+  // kinds, and `process` and `thread` as they are written.
+  bool begin_end = false;
+  bool ends = false;  // E
+  std::string_view process;
+  std::string_view thread;
+  int odd_tokens = 0;  // NaN, inf, N/A and the like among the arguments
   std::string_view name;
   std::int64_t start_ns = 0;  // without baseTimeNanoseconds
   std::int64_t length_ns = 0;

@@ -14,6 +14,7 @@
 #include "traces/gpu_span.hpp"
 #include "traces/kineto/collectives.hpp"
 #include "traces/kineto/event.hpp"
+#include "traces/kineto/halves.hpp"
 #include "traces/kineto/meta.hpp"
 #include "traces/kineto/steps.hpp"
 #include "traces/sorted_log.hpp"
@@ -82,10 +83,13 @@ class KinetoReader {
       KinetoEvent event;
       if (!parse_event(scanner_.text(), event)) {
         scanner_.reject();
+      } else if (event.begin_end) {
+        take_half(event);
       } else if (event.kind != EventKind::other) {
         take(event);
       }
     }
+    if (halves_.open() > 0) fault(NoteCode::begin_end_event, kHalf, halves_.open());
     scanner_.report(notes_);
     faults_.report(source_.name(), notes_);
     if (source_.cut_off()) {
@@ -119,10 +123,6 @@ class KinetoReader {
       fault(NoteCode::odd_token, "a bare word like NaN or N/A where a number belongs",
             event.odd_tokens);
     }
-    if (event.begin_end) {
-      fault(NoteCode::begin_end_event, "an activity as a pair of events was left out");
-      return false;
-    }
     switch (event.fault) {
       case TimeFault::absent:
         fault(NoteCode::event_without_time, "an activity without a usable time");
@@ -140,6 +140,20 @@ class KinetoReader {
       fault(NoteCode::time_as_text, "a time in quotes was read as a number");
     }
     return true;
+  }
+
+  void take_half(const KinetoEvent& event) {
+    KinetoEvent whole;
+    switch (halves_.take(event, scanner_.text(), whole)) {
+      case EventHalves::Taken::whole:
+        take(whole);
+        break;
+      case EventHalves::Taken::alone:
+        fault(NoteCode::begin_end_event, kHalf);
+        break;
+      case EventHalves::Taken::kept:
+        break;
+    }
   }
 
   void take(const KinetoEvent& event) {
@@ -408,6 +422,8 @@ class KinetoReader {
   std::vector<DeviceSeen> devices_;
   std::vector<bool> keep_;  // by index into devices_
   std::optional<std::int64_t> any_time_;
+  static constexpr const char* kHalf = "an activity that begins or ends alone was left out";
+  EventHalves halves_;
   std::int64_t seen_ = 0;  // GPU activities
   std::int64_t lost_ = 0;  // of them
   std::int64_t events_ = 0;

@@ -82,13 +82,14 @@ TEST_CASE("folders are looked into one level deep, in the order of names") {
   const std::string b = dir.write("b/c.sqlite", "");
   (void)dir.write("b/deep/x.json", "");
   (void)dir.write("notes.txt", "");
+  (void)dir.write("photo.png", "");
   (void)dir.write(".hidden.json", "");
   const InputFiles found = find_input_files({dir.path("z.json"), dir.path("")});
   std::vector<std::string> names;
   for (const InputFile& file : found.files) {
     names.push_back(std::filesystem::path(file.path).lexically_relative(dir.path("")).string());
   }
-  CHECK(names == std::vector<std::string>{"z.json", "a.JSON.GZ", "b/c.sqlite"});
+  CHECK(names == std::vector<std::string>{"z.json", "a.JSON.GZ", "notes.txt", "b/c.sqlite"});
   CHECK(found.folders.size() == 1);
   const TempDir empty;
   CHECK_THROWS_WITH(find_input_files({empty.path("")}),

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "catch.hpp"
 #include "timings/trace.hpp"
 #include "unit/traces/made_traces.hpp"
@@ -157,4 +158,25 @@ TEST_CASE("traces without steps are one span, said so") {
   CHECK(run.steps == std::vector<std::int64_t>{0});
   CHECK(notes.has("no-steps-in-trace"));
   CHECK(run.trace->collectives == 12);
+}
+
+TEST_CASE("processes and devices of one file are a rank each, in their order") {
+  std::vector<RankTrace> traces = make_traces({});
+  for (RankTrace& trace : traces) {
+    trace.file = "node.sqlite";
+    trace.rank.reset();
+    trace.world_size.reset();
+  }
+  traces[1].rank = 0;  // labelled: keeps its number
+  Notes notes;
+  const RunTimings run = join_ranks(traces, notes);
+  REQUIRE(run.trace);
+  REQUIRE(run.trace->ranks.size() == 4);
+  CHECK(run.trace->ranks[3].rank == 3);
+  const auto assumed = std::find_if(notes.all().begin(), notes.all().end(), [](const Note& note) {
+    return note.code == NoteCode::rank_assumed;
+  });
+  REQUIRE(assumed != notes.all().end());
+  CHECK(assumed->count == 3);
+  CHECK(assumed->text.find("4 processes or devices") != std::string::npos);
 }

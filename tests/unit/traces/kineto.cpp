@@ -1,9 +1,11 @@
 // Small traces whose numbers are worked out by hand.
 #include "traces/kineto/kineto.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/note_code.hpp"
 #include "catch.hpp"
 #include "traces/classify.hpp"
 #include "traces/kineto/event.hpp"
@@ -317,4 +319,28 @@ TEST_CASE("profiler traces are told from other Chrome traces") {
                            R"("PP rank 0, TP rank 0, compute"}})"));
   CHECK_FALSE(sniff_kineto(R"({"schema":"mfu.run/1"})"));
   CHECK_FALSE(sniff_kineto(""));
+}
+
+TEST_CASE("an activity may begin and end in events of its own") {
+  const std::string half =
+      R"(,"cat":"kernel","name":"gemm","pid":0,"tid":7,"args":{"stream":7,"correlation":1}})";
+  const auto mark = [](const std::string& phase, const std::string& ts, const std::string& rest) {
+    return R"({"ph":")" + phase + R"(","ts":)" + ts + rest;
+  };
+  const std::string end = R"(,"pid":0,"tid":7})";
+  const std::string inner = R"(,"cat":"cpu_op","name":"aten::mm","pid":0,"tid":7})";
+  // What lies inside closes first, and an end need not say of what.
+  const RankTrace trace =
+      read(object({launch("5", 1), mark("B", "100", half), mark("B", "110", inner),
+                   mark("E", "120", end), mark("E", "150", end), kernel("k", "160", "10", 2)}));
+  CHECK(trace.activities == 2);
+  CHECK(trace.gpu_span.split.compute_ns == 60'000);
+
+  Notes notes;
+  const RankTrace open = read(object({kernel("k", "1", "10", 2), mark("B", "100", half)}), notes);
+  CHECK(open.gpu_span.split.compute_ns == 10'000);
+  REQUIRE(notes.all().size() >= 1);
+  CHECK(std::any_of(notes.all().begin(), notes.all().end(), [](const Note& note) {
+    return note.code == NoteCode::begin_end_event && note.count == 1;
+  }));
 }
