@@ -32,6 +32,11 @@ bool is_trace_name(std::string name) {
                      [&name](std::string_view ending) { return name.ends_with(ending); });
 }
 
+bool sounds_like_a_trace(std::string_view name) {
+  return name.find("trace") != std::string_view::npos ||
+         name.find("rank") != std::string_view::npos || name.ends_with(".sqlite");
+}
+
 bool is_pattern(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
@@ -96,17 +101,19 @@ class Finder {
     found.folders.push_back(folder);
     const std::size_t before = seen_.size();
     bool any = false;
+    bool named = false;  // like a trace
     const auto add_from = [&](const fs::path& place) {
       for (const std::string& name : names_in(place)) {
         if (!is_trace_name(name) || is_folder(place / name)) continue;
         any = true;
+        named = named || sounds_like_a_trace(name);
         add_file(place / name, true);
       }
     };
-    // Where there is nothing so far, further down:
+    // Where nothing is named like a trace so far, further down, beside logs and configurations:
     // out/profile_trace/iteration_100/rank0_trace.json.
     std::vector<fs::path> level{fs::path(folder)};
-    for (int depth = 0; depth <= kDeepest && !level.empty() && (depth < 2 || !any); ++depth) {
+    for (int depth = 0; depth <= kDeepest && !level.empty() && (depth < 2 || !named); ++depth) {
       std::vector<fs::path> below;
       for (const fs::path& place : level) {
         add_from(place);

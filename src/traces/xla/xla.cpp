@@ -46,7 +46,7 @@ struct XlaProcess {
   [[nodiscard]] bool is_device() const { return name.starts_with(kDevicePrefix); }
 };
 
-XlaLane lane_of(std::string_view name) {
+XlaLane xla_lane_of(std::string_view name) {
   if (name == "Steps") return XlaLane::steps;
   if (name == "XLA Ops") return XlaLane::ops;
   if (name.starts_with("Stream #")) return XlaLane::stream;
@@ -159,7 +159,7 @@ class XlaReader {
     if (!pid) return true;
     if (phase == "M") {
       if (name == "process_name") take_process(*pid, label);
-      if (name == "thread_name" && tid) processes_[*pid].threads[*tid].lane = lane_of(label);
+      if (name == "thread_name" && tid) processes_[*pid].threads[*tid].lane = xla_lane_of(label);
       return true;
     }
     if (phase != "X") return true;

@@ -126,6 +126,7 @@ class Captures(Cli):
         self.assertEqual(answer["steps"]["used"],
                          [100, 101, 102, 200, 201, 202, 1000, 1001, 1002])
         self.assertEqual(answer["verdict"]["family"], "stall")  # half of the made step
+        self.write("out/config.json", {"seed": 1})
         above, _ = self.diagnose(str(self.folder / "out"))
         self.assertEqual(above["steps"], answer["steps"])
         one, _ = self.diagnose(folder + "/iteration_200")
