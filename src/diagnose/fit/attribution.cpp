@@ -133,6 +133,38 @@ void split_transfer_alone(const Job& job, Attribution& result) {
   }
 }
 
+// In an even pipeline stage p waits for p forwards before its first microbatch, and for the
+// forwards and backwards of the P - 1 - p stages after it in mid-step; the rest of its bubble comes
+// after its last microbatch, at the gradients. Idle time that falls from stage to stage like that
+// is waiting: input that all ranks, or the first stage alone, wait for does not.
+bool stalls_follow_schedule(const Job& job, const PipelineForm& form) {
+  const double chunks = job.microbatch_chunks();
+  if (!(chunks > 0.0)) return false;
+  constexpr double kLeastOfBubble = 0.7;
+  constexpr double kLeastFall = 0.5;
+  const int last = job.stages() - 1;
+  std::vector<double> level(static_cast<std::size_t>(job.stages()), 0.0);
+  double fall = 0.0;
+  for (int p = 0; p <= last; ++p) {
+    std::vector<double> stall;
+    std::vector<double> compute;
+    for (const std::size_t r : job.stage_ranks()[static_cast<std::size_t>(p)]) {
+      for (std::size_t s = 0; s < job.steps(); ++s) {
+        stall.push_back(job.stall(s)[r]);
+        compute.push_back(job.compute(s)[r]);
+      }
+    }
+    if (stall.empty()) return false;
+    const double both = median_inplace(compute) / chunks;
+    const double forward = both * form.forward_share(p);
+    const double expected = static_cast<double>(p) * forward + static_cast<double>(last - p) * both;
+    level[static_cast<std::size_t>(p)] = median_inplace(stall);
+    if (level[static_cast<std::size_t>(p)] < kLeastOfBubble * expected) return false;
+    if (p == 0) fall = static_cast<double>(last) * (both - forward);
+  }
+  return level.front() - level.back() > kLeastFall * fall;
+}
+
 // Every rank is idle for PF - C in its pipeline. The bucket that holds that idle time is on most
 // ranks longer than what the pipeline leaves of the step.
 bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
@@ -150,7 +182,8 @@ bool holds_bubbles(const Job& job, PipelineForm& form, const bool stall) {
       longer += bucket[r] > room + margin;
     }
   }
-  return 2 * longer > idle || absorbs_waits(job, stall);
+  return 2 * longer > idle || absorbs_waits(job, stall) ||
+         (stall && stalls_follow_schedule(job, form));
 }
 
 void split_by_pipeline_model(const Job& job, PipelineForm& form, bool bubbles,
