@@ -101,9 +101,8 @@ void gather_log(Gist& gist, const LogSection& section) {
   gather_calc(gist, section.calc);
   Gathering all(gist);
   const LogSummary& s = section.summary;
-  const std::string statistic(to_string(s.statistic));
   all.seconds(
-      "step_seconds", "step, " + statistic, section.headline_seconds,
+      "step_seconds", "step of the headline", section.headline_seconds,
       "Step time of the headline: total time over total steps, unless another statistic was "
       "asked for");
   if (section.headline_seconds && section.headline_relative) {
@@ -126,6 +125,7 @@ void gather_log(Gist& gist, const LogSection& section) {
   all.count("steps_used", "steps counted", static_cast<double>(s.used), "Steps that count");
   all.count("steps_left_out", "steps left out", static_cast<double>(s.left_out.total()),
             "Steps that do not count: warm-up, implausible, another batch");
+  all.setup("statistic", "step of the headline is", std::string(to_string(s.statistic)));
   all.setup("format", "log", section.format);
   for (const std::string& text : section.reported_texts) all.remark("reported", "log says", text);
   for (const LogSection::Line& line : section.lines) all.remark("line", line.label, line.text);

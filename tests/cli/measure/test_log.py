@@ -416,8 +416,11 @@ class ByRank(Cli):
         text = ("GPU relative performance:\n" +
                 "".join(f"  Rank={rank} Node=n{rank // 4} Score={0.62 if rank == 6 else 0.98}\n"
                         for rank in range(8)))
-        self.assert_refused(self.mfu("diagnose", self.write("nvrx.log", text)), "rank 6 with 0.62",
-                            "not where")
+        done = self.mfu("diagnose", self.write("nvrx.log", text), "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        verdict = json.loads(done.stdout)["verdict"]
+        self.assertEqual((verdict["family"], verdict["culprits"]["ranks"]), ("straggler", [6]))
+        self.assertIn("0.62", " ".join([verdict["summary"], *verdict["evidence"]]))
 
     def test_scores_among_which_nobody_stands_out_are_an_answer(self):
         def scores(lowest):
@@ -437,7 +440,9 @@ class ByRank(Cli):
         self.assertEqual(len(report["inputs"]), 1)
         self.assertEqual(self.mfu("diagnose", path, "--fail-on", "healthy").returncode, 1)
         self.assertEqual(self.mfu("diagnose", path, "--min-mfu", "40%").returncode, 2)
-        self.assertEqual(self.mfu("diagnose", self.write("slow.log", scores(0.94))).returncode, 2)
+        slow = self.write("slow.log", scores(0.94))
+        self.assertEqual(self.mfu("diagnose", slow).returncode, 0)
+        self.assertEqual(self.mfu("diagnose", slow, "--fail-on", "straggler").returncode, 1)
 
     def test_a_log_without_ranks_and_what_is_none(self):
         self.assert_refused(self.mfu("diagnose", self.write("train.log", megatron_log())),
