@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measure/log_series.hpp"
+#include "statistics/level_split.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::measurement {
@@ -41,29 +42,11 @@ std::optional<LogLevels> find_levels(std::span<const CountedStep> steps) {
   std::vector<double> sorted;
   for (const CountedStep& step : steps) sorted.push_back(step.cost);
   std::sort(sorted.begin(), sorted.end());
-  const double all = mean(sorted);
-  Sum squares;
-  for (const double cost : sorted) squares.add((cost - all) * (cost - all));
-  if (!(squares.value() > 0.0)) return {};
   const auto least =
       std::max(kLeast, static_cast<std::size_t>(std::ceil(kLeastShare * static_cast<double>(n))));
-  Sum head;
-  double best = 0.0;
-  std::size_t at = 0;
-  for (std::size_t k = 1; k < n; ++k) {
-    head.add(sorted[k - 1]);
-    if (k < least || n - k < least) continue;
-    const auto a = static_cast<double>(k);
-    const auto b = static_cast<double>(n - k);
-    const double low = head.value() / a;
-    const double high = (all * static_cast<double>(n) - head.value()) / b;
-    const double between = a * b / static_cast<double>(n) * (high - low) * (high - low);
-    if (between <= best) continue;
-    best = between;
-    at = k;
-  }
-  if (at == 0 || best < kClear * squares.value()) return {};
-  const double middle = 0.5 * (sorted[at - 1] + sorted[at]);
+  const LevelSplit speeds = best_split(sorted, least);
+  if (speeds.at == 0 || speeds.explained < kClear) return {};
+  const double middle = 0.5 * (sorted[speeds.at - 1] + sorted[speeds.at]);
   LogLevels levels;
   std::vector<bool> slow;
   Sum quick_time;
@@ -78,7 +61,7 @@ std::optional<LogLevels> find_levels(std::span<const CountedStep> steps) {
   levels.quick_cost = quick_time.value() / quick_work.value();
   levels.slow_cost = slow_time.value() / slow_work.value();
   if (levels.slow_cost < kApart * levels.quick_cost) return {};
-  levels.slow_share = static_cast<double>(n - at) / static_cast<double>(n);
+  levels.slow_share = static_cast<double>(n - speeds.at) / static_cast<double>(n);
   levels.time_share = slow_time.value() / (slow_time.value() + quick_time.value());
   levels.period_lines = period_of(slow);
   return levels;

@@ -317,20 +317,22 @@ Value median_of(const std::vector<const LoggedStep*>& steps, Value LoggedStep::*
 }
 
 // A printed figure belongs to the time of its own line: brought to the time of the headline's step.
-Value at_cost(const Selector& selected, Value LoggedStep::*field, double cost, double scale,
-              double& rounding) {
+Value at_cost(const Selector& selected, Value LoggedStep::*field, double cost) {
   std::vector<double> work;
-  std::vector<double> printed;
   for (std::size_t i = 0; i < selected.kept_.size(); ++i) {
     const Value& value = selected.kept_[i]->*field;
-    if (!good(value)) continue;
-    printed.push_back(*value);
-    work.push_back(*value * selected.counted_[i].cost);
+    if (good(value)) work.push_back(*value * selected.counted_[i].cost);
   }
-  if (work.empty()) return {};
-  const double brought = median_inplace(work) / cost;
-  rounding = rounding_of_values(printed, scale, median(printed));
-  return brought;
+  return work.empty() ? Value{} : Value(median_inplace(work) / cost);
+}
+
+// Of a printed figure; `scale` is that of its print.
+double rounding_of_figure(const Selector& selected, Value LoggedStep::*field, double scale) {
+  std::vector<double> printed;
+  for (const LoggedStep* step : selected.kept_) {
+    if (good(step->*field)) printed.push_back(*(step->*field));
+  }
+  return printed.empty() ? 0.0 : rounding_of_values(printed, scale, median(printed));
 }
 
 // From the first to the last step with a time stamp, per step between them.
@@ -481,17 +483,20 @@ LogSummary summarize(const TrainingLog& log, const LogSummaryOptions& options, N
                                         rate ? 1.0 / summary.median_cost : summary.median_cost);
   const std::vector<const LoggedStep*>& kept = selected.kept_;
   summary.tokens_per_step = median_of(kept, &LoggedStep::tokens);
-  double unused = 0.0;
-  summary.tokens_per_s = at_cost(selected, &LoggedStep::tokens_per_s, summary.cost, 1.0, unused);
-  summary.tokens_per_s_per_gpu =
-      at_cost(selected, &LoggedStep::tokens_per_s_per_gpu, summary.cost, 1.0, unused);
-  summary.model_flops_per_s_per_gpu = at_cost(selected, &LoggedStep::model_flops_per_s_per_gpu,
-                                              summary.cost, 1e-12, summary.flops_rounding);
-  double hardware_rounding = 0.0;
-  summary.hardware_flops_per_s_per_gpu = at_cost(
-      selected, &LoggedStep::hardware_flops_per_s_per_gpu, summary.cost, 1e-12, hardware_rounding);
-  if (!summary.model_flops_per_s_per_gpu) summary.flops_rounding = hardware_rounding;
-  summary.mfu = at_cost(selected, &LoggedStep::mfu, summary.cost, 100.0, summary.mfu_rounding);
+  const auto brought = [&](Value LoggedStep::*field) {
+    return at_cost(selected, field, summary.cost);
+  };
+  summary.tokens_per_s = brought(&LoggedStep::tokens_per_s);
+  summary.tokens_per_s_per_gpu = brought(&LoggedStep::tokens_per_s_per_gpu);
+  summary.model_flops_per_s_per_gpu = brought(&LoggedStep::model_flops_per_s_per_gpu);
+  summary.hardware_flops_per_s_per_gpu = brought(&LoggedStep::hardware_flops_per_s_per_gpu);
+  summary.mfu = brought(&LoggedStep::mfu);
+  summary.flops_rounding = rounding_of_figure(selected,
+                                              summary.model_flops_per_s_per_gpu
+                                                  ? &LoggedStep::model_flops_per_s_per_gpu
+                                                  : &LoggedStep::hardware_flops_per_s_per_gpu,
+                                              1e-12);
+  summary.mfu_rounding = rounding_of_figure(selected, &LoggedStep::mfu, 100.0);
   return summary;
 }
 

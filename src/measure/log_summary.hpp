@@ -122,6 +122,11 @@ struct LogSummary {
   double median_cost = 0.0;
   Interval median_ci;  // 95 %; both ends equal where there are fewer than 5 lines: not known
   bool interval_known = false;
+  // The same over the median, less 1; nothing: not known.
+  [[nodiscard]] std::optional<Interval> median_relative() const {
+    if (!interval_known) return {};
+    return Interval{median_ci.lo / median_cost - 1, median_ci.hi / median_cost - 1};
+  }
   double mean_cost = 0.0;  // total time over total work
   LogStatistic statistic = LogStatistic::mean;
   double cost = 0.0;  // the headline's: that of `statistic`

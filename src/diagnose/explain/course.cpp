@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "diagnose/thresholds.hpp"
+#include "statistics/level_split.hpp"
 #include "statistics/robust.hpp"
 
 namespace mfu::diagnosis {
@@ -13,36 +14,6 @@ namespace {
 constexpr double kBurstSigmas = 6.0;
 constexpr double kMostBurstSteps = 0.45;  // share of the steps
 
-struct Split {
-  std::size_t at = 0;  // first index of the second part
-  double before = 0.0;
-  double after = 0.0;
-  double explained = 0.0;  // share of the variance that the two means explain
-};
-
-// The best fit of two constants, each at least `edge` steps long.
-Split best_split(std::span<const double> y, std::size_t edge) {
-  const std::size_t n = y.size();
-  const double overall = mean(y);
-  double total_variance = 0.0;
-  for (const double v : y) total_variance += (v - overall) * (v - overall);
-  Split best;
-  if (total_variance <= 0.0 || n < 2 * edge) return best;
-  double head = 0.0;
-  double tail = overall * static_cast<double>(n);
-  for (std::size_t k = 1; k < n; ++k) {
-    head += y[k - 1];
-    tail -= y[k - 1];
-    if (k < edge || n - k < edge) continue;
-    const double a = head / static_cast<double>(k);
-    const double b = tail / static_cast<double>(n - k);
-    const double between = static_cast<double>(k) * (a - overall) * (a - overall) +
-                           static_cast<double>(n - k) * (b - overall) * (b - overall);
-    if (between / total_variance > best.explained) best = {k, a, b, between / total_variance};
-  }
-  return best;
-}
-
 double linear_fit_explained(std::span<const double> y) {
   std::vector<double> x(y.size());
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
@@ -50,7 +21,7 @@ double linear_fit_explained(std::span<const double> y) {
   return std::isnan(r) ? 0.0 : r * r;
 }
 
-bool is_onset(std::span<const double> y, const Split& split) {
+bool is_onset(std::span<const double> y, const LevelSplit& split) {
   constexpr double kMostBefore = 0.35;  // of the level after it
   if (split.at == 0 || split.after <= 0.0 || split.before > kMostBefore * split.after) return false;
   const double middle = 0.5 * (split.before + split.after);
@@ -157,7 +128,7 @@ BurstSplit split_modes(std::span<const double> series) {
   result.level = median(sorted);
   const auto least = static_cast<std::size_t>(
       std::max(3.0, std::ceil(kLeastSteps * static_cast<double>(sorted.size()))));
-  const Split modes = best_split(sorted, least);
+  const LevelSplit modes = best_split(sorted, least);
   if (modes.at == 0 || modes.explained < kClear || modes.after < kApart * modes.before) {
     return result;
   }
@@ -215,7 +186,7 @@ Course course_of(std::span<const double> effect, std::span<const std::int64_t> i
   }
 
   const std::size_t edge = std::max<std::size_t>(3, n / 20);
-  const Split split = best_split(effect, edge);
+  const LevelSplit split = best_split(effect, edge);
   const double linear = linear_fit_explained(effect);
   if (is_onset(effect, split) && split.explained >= linear && split.explained > 0.5) {
     result.persistence = Persistence::onset;

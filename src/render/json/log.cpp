@@ -41,10 +41,7 @@ Json steps_of(const LogSection& section) {
       {"period_steps", number(s.outliers.period_steps)},
       {"segments", segments_of(s)},
       {"p50_seconds_ci", interval_of(section.p50_seconds_ci)},
-      {"p50_relative_ci", s.interval_known
-                              ? Json::array({number(s.median_ci.lo / s.median_cost - 1),
-                                             number(s.median_ci.hi / s.median_cost - 1)})
-                              : Json(nullptr)},
+      {"p50_relative_ci", interval_of(s.median_relative())},
       {"mean_over_p50", number(s.mean_cost / s.median_cost)},
       {"mean_relative_ci", section.spread ? interval_of(section.spread->mean) : Json(nullptr)},
       {"slow_steps_relative_ci",

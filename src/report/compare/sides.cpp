@@ -120,10 +120,7 @@ Side side_of(const LogSection& section, std::string name) {
   usual_step.id = "usual_step";
   usual_step.value = at(c.mfu(), s.median_cost);
   usual_step.seconds = usual;
-  if (s.interval_known) {
-    usual_step.relative_ci =
-        Interval{s.median_ci.lo / s.median_cost - 1, s.median_ci.hi / s.median_cost - 1};
-  }
+  usual_step.relative_ci = s.median_relative();
   SideFactor slow_steps;
   slow_steps.id = "slow_steps";
   slow_steps.value = s.median_cost / s.mean_cost;

@@ -284,9 +284,8 @@ LogSection describe_log(const TrainingLog& log, LogSummary summary, Calculation 
   section.spread = spread_of(s);
   if (seconds_of_cost) section.headline_seconds = s.cost * *seconds_of_cost;
   section.wall_seconds = s.wall_cost;
-  if (s.statistic == LogStatistic::median && s.interval_known) {
-    section.headline_relative =
-        Interval{s.median_ci.lo / s.median_cost - 1, s.median_ci.hi / s.median_cost - 1};
+  if (s.statistic == LogStatistic::median) {
+    section.headline_relative = s.median_relative();
   } else if (s.statistic == LogStatistic::mean && section.spread) {
     section.headline_relative = section.spread->mean;
   }
