@@ -25,6 +25,7 @@
 #include "options.hpp"
 #include "outputs/publish.hpp"
 #include "outputs/regression_gate.hpp"
+#include "outputs/regression_limit.hpp"
 #include "report/compare/compare_section.hpp"
 #include "report/report_of.hpp"
 
@@ -40,8 +41,8 @@ struct CompareText {
   SelectionText selection;
   LogReadingText reading;
   std::string reference, seed, threads;
-  std::string expect, least_change, max_regression;
-  bool beyond_noise = false;
+  std::string expect, least_change;
+  RegressionText regression;
   bool reconvert = false;
   bool strict = false;
   bool verbose = false;
@@ -180,7 +181,7 @@ int run_compare(const CLI::App& command, const CompareText& text) {
       parse_share(text.least_change, "--least-change", problems).value_or(options.least_change);
   const std::string expected = parse_expected(text.expect, problems);
   const std::optional<double> limit =
-      parse_share(text.max_regression, "--max-regression", problems);
+      parse_share(text.regression.limit, "--max-regression", problems);
   refuse_to_overwrite(text.output, text.files, problems);
   if (text.files.size() == 2 && text.files[0] == "-" && text.files[1] == "-") {
     problems.add(Error(ErrorKind::usage, "standard input cannot be both", {}, ""));
@@ -208,8 +209,7 @@ int run_compare(const CLI::App& command, const CompareText& text) {
   if (!report.compare->comparison.comparable) return refuse(report, targets, text);
   if (text.strict) refuse_if_strict(report.notes, {}, "the two are compared anyway");
   if (limit) {
-    report.gates.push_back(judge_regression(report.compare->comparison,
-                                            {*limit, text.max_regression, text.beyond_noise}));
+    report.gates.push_back(judge_regression(report.compare->comparison, {*limit, text.regression}));
   }
   return publish(report, targets, text.verbose);
 }
@@ -226,9 +226,7 @@ std::function<int()> add_compare(CLI::App& parent) {
   command->add_flag("--reconvert", text->reconvert, "Restate both under one convention, if needed");
   command->add_option("--expect", text->expect, "The factor aimed at: balance, own_stall ...")
       ->type_name("FACTOR");
-  command->add_option("--max-regression", text->max_regression, "Exit 1 when slower by: 3%")
-      ->type_name("RATIO");
-  command->add_flag("--beyond-noise", text->beyond_noise, "Only what noise alone could not do");
+  add_regression_options(*command, text->regression, "Exit 1 when slower by: 3%");
   command->add_option("--least-change", text->least_change, "Less counts as no change (1%)")
       ->type_name("RATIO");
   command->add_flag("--strict", text->strict, "Exit 2 on data loss or assumption");

@@ -26,6 +26,7 @@
 #include "options.hpp"
 #include "outputs/against_history.hpp"
 #include "outputs/publish.hpp"
+#include "outputs/regression_limit.hpp"
 #include "report/compare/history_section.hpp"
 #include "report/compare/sides.hpp"
 #include "report/diagnose/diagnose_section.hpp"
@@ -46,8 +47,7 @@ struct DiagnoseText {
   WorthText worth;
   GateText gates;
   AgainstText against;
-  std::string max_regression;
-  bool beyond_noise = false;
+  RegressionText regression;
   std::string threads;
   bool one_line = false;
   bool verbose = false;
@@ -130,9 +130,9 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& given) {
   const GateLimits limits = parse_gates(text.gates, problems);
   const bool against = parse_against(text.against, problems);
   std::optional<double> max_regression;
-  if (!text.max_regression.empty()) {
+  if (!text.regression.limit.empty()) {
     problems.attempt(
-        [&] { max_regression = parse_ratio(text.max_regression, "--max-regression"); });
+        [&] { max_regression = parse_ratio(text.regression.limit, "--max-regression"); });
     if (!against) {
       problems.add(Error(ErrorKind::usage, "compared with what?", at("--max-regression"),
                          "--against history --db FILE; mfu compare takes two runs"));
@@ -174,8 +174,7 @@ int run_diagnose(const CLI::App& command, const DiagnoseText& given) {
     report.gates.push_back(judge_fail_on(limits, report.diagnose->diagnosis.verdict));
   }
   if (max_regression) {
-    report.gates.push_back(
-        judge_history(*report.history, {*max_regression, text.max_regression, text.beyond_noise}));
+    report.gates.push_back(judge_history(*report.history, {*max_regression, text.regression}));
   }
   const int exit_code = publish(report, targets, text.verbose);
   progress.done("written");
@@ -194,10 +193,7 @@ std::function<int()> add_diagnose(CLI::App& parent) {
   command->add_flag("--one-line", text->one_line, "Print the verdict as one line, for chat");
   add_gate_options(*command, text->gates);
   add_against_options(*command, text->against);
-  command
-      ->add_option("--max-regression", text->max_regression, "Exit 1 when slower than usual by: 3%")
-      ->type_name("RATIO");
-  command->add_flag("--beyond-noise", text->beyond_noise, "Only what noise alone could not do");
+  add_regression_options(*command, text->regression, "Exit 1 when slower than usual by: 3%");
   add_selection_options(*command, text->selection);
   add_analysis_options(*command, text->analysis);
   add_worth_options(*command, text->worth);

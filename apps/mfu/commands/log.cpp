@@ -25,6 +25,7 @@
 #include "outputs/baseline.hpp"
 #include "outputs/log_answer.hpp"
 #include "outputs/publish.hpp"
+#include "outputs/regression_limit.hpp"
 #include "outputs/terminal.hpp"
 #include "readers/input_format.hpp"
 #include "report/compare/history_section.hpp"
@@ -40,8 +41,8 @@ struct LogText {
   CalcText calc;
   LogReadingText reading;
   bool tee = false;
-  std::string max_step, max_regression, baseline, statistic;
-  bool beyond_noise = false;
+  std::string max_step, baseline, statistic;
+  RegressionText regression;
   AgainstText against;
   OutputText output;
   GateText gates;
@@ -57,15 +58,15 @@ LogLimits parse_limits(const LogText& text, bool against, Problems& problems) {
   if (!text.max_step.empty()) {
     problems.attempt([&] { limits.max_step = parse_seconds(text.max_step, "--max-step"); });
   }
-  if (!text.max_regression.empty()) {
+  if (!text.regression.limit.empty()) {
     problems.attempt(
-        [&] { limits.max_regression = parse_ratio(text.max_regression, "--max-regression"); });
+        [&] { limits.max_regression = parse_ratio(text.regression.limit, "--max-regression"); });
   }
   const bool held = !text.baseline.empty() || against;
   if (!text.baseline.empty() && against) {
     problems.add(Error(ErrorKind::usage, "compared with two things", at("--baseline"),
                        "either --baseline FILE or --against history"));
-  } else if (text.max_regression.empty() ? !text.baseline.empty() : !held) {
+  } else if (text.regression.limit.empty() ? !text.baseline.empty() : !held) {
     problems.add(Error(ErrorKind::usage,
                        text.baseline.empty() ? "compared with what?" : "a baseline, but no limit",
                        at(text.baseline.empty() ? "--max-regression" : "--baseline"),
@@ -195,7 +196,7 @@ int run_log(const CLI::App& command, const LogText& text) {
   if (!text.statistic.empty()) {
     problems.attempt([&] { summing.statistic = parse_log_statistic(text.statistic); });
   }
-  if (text.beyond_noise && text.max_regression.empty()) {
+  if (text.regression.beyond_noise && text.regression.limit.empty()) {
     problems.add(Error(ErrorKind::usage, "beyond the noise of what?", at("--beyond-noise"),
                        "it goes with --max-regression"));
   }
@@ -253,12 +254,12 @@ int run_log(const CLI::App& command, const LogText& text) {
     report.gates.push_back(judge_max_step(*report.log, *limits.max_step, text.max_step));
   }
   if (limits.max_regression && baseline) {
-    report.gates.push_back(judge_regression(
-        *baseline, *report.log, {*limits.max_regression, text.max_regression, text.beyond_noise}));
+    report.gates.push_back(
+        judge_regression(*baseline, *report.log, {*limits.max_regression, text.regression}));
   }
   if (limits.max_regression && against) {
-    report.gates.push_back(judge_history(
-        *report.history, {*limits.max_regression, text.max_regression, text.beyond_noise}));
+    report.gates.push_back(
+        judge_history(*report.history, {*limits.max_regression, text.regression}));
   }
   if (text.tee) move_text_to_standard_error(targets);
   return publish(report, targets, text.verbose, interrupted);
@@ -289,9 +290,7 @@ std::function<int()> add_log(CLI::App& parent) {
       ->type_name("NAME");
   command->add_option("--max-step", text->max_step, "Exit 1 when the step is longer: 13s")
       ->type_name("TIME");
-  command->add_option("--max-regression", text->max_regression, "Exit 1 when it is slower by: 3%")
-      ->type_name("RATIO");
-  command->add_flag("--beyond-noise", text->beyond_noise, "Only what noise alone could not do");
+  add_regression_options(*command, text->regression, "Exit 1 when it is slower by: 3%");
   command->add_option("--baseline", text->baseline, "Saved --json report to compare with")
       ->type_name("FILE");
   add_against_options(*command, text->against);

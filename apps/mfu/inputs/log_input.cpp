@@ -121,7 +121,6 @@ class Gathering {
                                      : std::string(bare ? "6n" : kDefaultConvention));
       if (!convention.defaults.trainable) return;
       text_.trainable = "lora";
-      trainable_from_log_ = true;
     } catch (const Error&) {
       return;  // the option is wrong, and said to be so elsewhere
     }
@@ -258,7 +257,6 @@ class Gathering {
   bool precision_from_log_ = false;
   bool recompute_from_log_ = false;
   bool params_from_log_ = false;
-  bool trainable_from_log_ = false;
 };
 
 bool near(double a, double b) { return std::fabs(a / b - 1) <= kAgreement; }

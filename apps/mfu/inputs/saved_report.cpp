@@ -203,17 +203,18 @@ void take_log(const Json& report, Side& side) {
   side.headline_relative = interval_at(
       steps, side.statistic == LogStatistic::median ? "p50_relative_ci" : "mean_relative_ci");
   if (side.statistic == LogStatistic::wall) side.headline_relative.reset();
-  // MFU of the usual step, and of the mean.
-  const Value wall = positive_at(part(report, "headline"), "wall_seconds");
-  const Value cost = side.statistic == LogStatistic::wall   ? wall
-                     : side.statistic == LogStatistic::mean ? mean_over_usual
-                                                            : Value(1.0);
-  const Value usual_cost = side.statistic == LogStatistic::wall ? usual : Value(1.0);
-  const auto of_usual = [&](const Value& value) {
-    return value && cost && usual_cost ? Value(*value * *cost / *usual_cost) : Value{};
+  // The headline's cost over that of the usual step.
+  Value over_usual = 1.0;
+  if (side.statistic == LogStatistic::mean) over_usual = mean_over_usual;
+  if (side.statistic == LogStatistic::wall) {
+    const Value wall = positive_at(part(report, "headline"), "wall_seconds");
+    over_usual = wall && usual ? Value(*wall / *usual) : Value{};
+  }
+  const auto times = [](const Value& value, const Value& factor) {
+    return value && factor ? Value(*value * *factor) : Value{};
   };
-  side.mfu = of_usual(side.mfu);
-  side.tokens_per_second_per_gpu = of_usual(side.tokens_per_second_per_gpu);
+  side.mfu = times(side.mfu, over_usual);
+  side.tokens_per_second_per_gpu = times(side.tokens_per_second_per_gpu, over_usual);
   SideFactor usual_step;
   usual_step.id = "usual_step";
   usual_step.value = side.mfu;
@@ -225,11 +226,8 @@ void take_log(const Json& report, Side& side) {
   side.factors.push_back(std::move(usual_step));
   if (!mean_over_usual) return;
   // What the job gets is the mean.
-  const auto of_mean = [&](Value& value) {
-    if (value) value = *value / *mean_over_usual;
-  };
-  of_mean(side.mfu);
-  of_mean(side.tokens_per_second_per_gpu);
+  side.mfu = times(side.mfu, 1 / *mean_over_usual);
+  side.tokens_per_second_per_gpu = times(side.tokens_per_second_per_gpu, 1 / *mean_over_usual);
   SideFactor slow_steps;
   slow_steps.id = "slow_steps";
   slow_steps.value = 1 / *mean_over_usual;

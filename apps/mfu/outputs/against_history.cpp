@@ -104,12 +104,12 @@ void hold_against_history(const AgainstText& text, const Side& side, bool gated,
 }
 
 Gate judge_history(const HistorySection& history, const RegressionLimit& limit) {
-  Gate gate{"max-regression", limit.text, std::nullopt, history.against_line, true};
+  Gate gate{"max-regression", limit.text.limit, std::nullopt, history.against_line, true};
   if (!history.against) return gate;
   const double slower = -std::expm1(history.against->log_ratio);
   gate.value = slower;
   const bool certain = history.against->log_ci.hi < 0.0;
-  gate.passed = slower <= limit.ratio || (limit.beyond_noise && !certain);
+  gate.passed = limit.passes(slower, certain);
   if (slower > limit.ratio && !certain) {
     gate.value_text += "; beyond the limit, but within the scatter";
   }

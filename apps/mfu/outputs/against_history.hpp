@@ -9,7 +9,7 @@
 #include "mfu/error.hpp"
 #include "mfu/report.hpp"
 #include "options.hpp"
-#include "outputs/baseline.hpp"
+#include "outputs/regression_limit.hpp"
 #include "report/compare/history_section.hpp"
 
 namespace mfu::app {

@@ -108,7 +108,7 @@ Gate judge_regression(const Baseline& before, const LogSection& now, const Regre
   const double worse = 1 - std::exp(-slower);
   const std::optional<Interval>& own = now.headline_relative;
   const bool sure_of_before = before.relative_ci.has_value() || !before.of_log;
-  Gate gate{"max-regression", limit.text, worse, "", worse <= limit.ratio || limit.beyond_noise};
+  Gate gate{"max-regression", limit.text.limit, worse, "", limit.passes(worse, false)};
   text +=
       fmt::format(": {} {}", format_percent(std::fabs(worse), 2), worse >= 0 ? "slower" : "faster");
   if (!own || !sure_of_before) {
@@ -131,7 +131,7 @@ Gate judge_regression(const Baseline& before, const LogSection& now, const Regre
   } else if (worse > 0 && worse <= limit.ratio && certain) {
     text += "; within the limit";
   }
-  gate.passed = worse <= limit.ratio || (limit.beyond_noise && !certain);
+  gate.passed = limit.passes(worse, certain);
   gate.value_text = text;
   return gate;
 }

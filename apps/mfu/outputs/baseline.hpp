@@ -8,6 +8,7 @@
 #include "mfu/error.hpp"
 #include "mfu/read.hpp"
 #include "mfu/report.hpp"
+#include "outputs/regression_limit.hpp"
 #include "report/measure/log_section.hpp"
 
 namespace mfu::app {
@@ -21,13 +22,6 @@ struct Baseline {
   std::optional<double> tokens_per_step;
   std::optional<double> gpus;
   std::optional<Interval> relative_ci;  // 95 % of the step, over it, less 1
-};
-
-// --max-regression, and whether only what noise alone could not do counts (--beyond-noise).
-struct RegressionLimit {
-  double ratio = 0.0;
-  std::string text;
-  bool beyond_noise = false;
 };
 
 // Throws Error{io}, Error{format}: no report of `mfu log --json` or `mfu calc --json`;

@@ -11,8 +11,8 @@ namespace mfu::app {
 
 Gate judge_regression(const Comparison& comparison, const RegressionLimit& limit) {
   const Regression found = regression_of(comparison, limit.ratio);
-  const bool failed = limit.beyond_noise ? found.failed() : found.beyond_limit;
-  Gate gate{"max-regression", limit.text, found.slowdown, "", !failed};
+  Gate gate{"max-regression", limit.text.limit, found.slowdown, "",
+            limit.passes(found.slowdown, found.certain)};
   std::string& text = gate.value_text;
   text = fmt::format("{} {}", format_percent(std::fabs(found.slowdown), 2),
                      found.slowdown >= 0 ? "slower" : "faster");

@@ -5,7 +5,7 @@
 
 #include "mfu/compare.hpp"
 #include "mfu/report.hpp"
-#include "outputs/baseline.hpp"
+#include "outputs/regression_limit.hpp"
 
 namespace mfu::app {
 
