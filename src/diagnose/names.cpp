@@ -228,6 +228,12 @@ std::string place_name(const Culprits& culprits) {
   return ranks.empty() ? std::string() : in_words("rank", ranks);
 }
 
+std::string rank_names(const std::vector<std::int64_t>& ranks) {
+  Culprits culprits;
+  culprits.ranks = ranks;
+  return place_name(culprits);
+}
+
 std::string index_names(const LogicalPlace& place) {
   std::string names;
   for (const int index : place.indices) {

@@ -70,9 +70,7 @@ std::string names_of_missing(const std::vector<std::int64_t>& ranks, std::int64_
   if (static_cast<std::int64_t>(ranks.size()) != count) {
     return std::to_string(count) + (count == 1 ? " rank" : " ranks");
   }
-  Culprits culprits;
-  culprits.ranks = ranks;
-  return place_name(culprits);
+  return rank_names(ranks);
 }
 
 std::vector<std::int64_t> missing_numbers(const Job& job, std::int64_t expected) {

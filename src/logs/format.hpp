@@ -46,6 +46,8 @@ class LogFormat {
   bool unsure = false;
   std::optional<LogRefusal> refusal;  // thrown where no other format has a step
 
+  void pause(const char* kind, const LogLine& line, double seconds);
+
  protected:
   void say(const char* what, std::string where, std::int64_t line) {
     found.said_by[what] = std::move(where) + ", line " + std::to_string(line);
@@ -69,7 +71,6 @@ class LogFormat {
     where.line = line.number;
     notes.add(code, std::move(text), std::move(where));
   }
-  void pause(const char* kind, const LogLine& line, double seconds);
   void rank_value(std::string series, std::int64_t iteration, std::int64_t rank, double value,
                   RankUnit unit);
 };

@@ -17,18 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 10> kTraceEndings{
-    ".json", ".json.gz", ".sqlite", ".jsonl", ".jsonl.gz",
-    ".log",  ".log.gz",  ".out",    ".txt",   ".csv"};
+constexpr std::array<std::string_view, 10> kEndings{".json",     ".json.gz", ".sqlite", ".jsonl",
+                                                    ".jsonl.gz", ".log",     ".log.gz", ".out",
+                                                    ".txt",      ".csv"};
 
 constexpr int kDeepest = 3;  // folders below the one that was named
 
-bool is_trace_name(std::string name) {
+bool is_read_by_name(std::string name) {
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return !name.starts_with('.') &&
-         std::any_of(kTraceEndings.begin(), kTraceEndings.end(),
+         std::any_of(kEndings.begin(), kEndings.end(),
                      [&name](std::string_view ending) { return name.ends_with(ending); });
 }
 
@@ -104,7 +104,7 @@ class Finder {
     bool named = false;  // like a trace
     const auto add_from = [&](const fs::path& place) {
       for (const std::string& name : names_in(place)) {
-        if (!is_trace_name(name) || is_folder(place / name)) continue;
+        if (!is_read_by_name(name) || is_folder(place / name)) continue;
         any = true;
         named = named || sounds_like_a_trace(name);
         add_file(place / name, true);

@@ -35,6 +35,7 @@ struct RankSet {
 
 // "node n1", "ranks 2, 5", "dp group of tp=3 pp=0", at most 8 by name; nobody: "".
 [[nodiscard]] std::string place_name(const Culprits& culprits);
+[[nodiscard]] std::string rank_names(const std::vector<std::int64_t>& ranks);  // numbers
 // "ep=3, ep=4".
 [[nodiscard]] std::string index_names(const LogicalPlace& place);
 

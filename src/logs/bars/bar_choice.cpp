@@ -449,6 +449,12 @@ TrainingBars::Choice TrainingBars::choose() {
 }
 
 void tell_bars(const TrainingBars::Choice& choice, LogFormat& format) {
+  for (const TrainingBars::Pause& one : choice.pauses) {
+    LogLine at;
+    at.number = one.line;
+    at.iteration = one.after;
+    format.pause(one.evaluation ? "evaluation" : "other progress bar", at, one.seconds);
+  }
   if (choice.steps.empty()) return;
   const auto note = [&format](NoteCode code, std::string text, std::int64_t line) {
     Place where;

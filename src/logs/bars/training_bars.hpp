@@ -131,7 +131,8 @@ class TrainingBars {
   std::uint64_t carried_origin_ = 0;
 };
 
-// Says of a format's steps what was chosen, how their times were told, and what was set aside.
+// Gives a format the pauses between its steps, and says what was chosen, how the times were told,
+// and what was set aside.
 void tell_bars(const TrainingBars::Choice& choice, LogFormat& format);
 
 }  // namespace mfu

@@ -142,12 +142,6 @@ class HfTrainer : public LogFormat {
       if (count > 0) one.step.tokens_per_s_per_gpu = sum / count;
       steps.add(one.step, 0);
     }
-    for (const TrainingBars::Pause& one : choice.pauses) {
-      LogLine at;
-      at.number = one.line;
-      at.iteration = one.after;
-      pause(one.evaluation ? "evaluation" : "other progress bar", at, one.seconds);
-    }
     tell_bars(choice, *this);
     return choice.steps.size();
   }

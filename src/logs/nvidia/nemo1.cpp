@@ -67,12 +67,6 @@ class Nemo1 : public LogFormat {
       if (offset == -1) one.step.iteration -= 1;
       steps.add(one.step, 0);
     }
-    for (const TrainingBars::Pause& one : choice.pauses) {
-      LogLine at;
-      at.number = one.line;
-      at.iteration = one.after;
-      pause(one.evaluation ? "evaluation" : "other progress bar", at, one.seconds);
-    }
     tell_bars(choice, *this);
   }
 

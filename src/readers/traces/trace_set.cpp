@@ -27,7 +27,6 @@ struct FileResult {
   std::optional<InputInfo> input;  // absent: not a trace, left out
   std::string_view kind;           // the kind of what is left out, if mfu reads it
   std::vector<traces::RankTrace> ranks;
-  bool skipped = false;  // told in a note
   Notes notes;
   std::exception_ptr error;
   std::optional<Error> empty;  // that error, where it says that the trace holds nothing
@@ -166,7 +165,6 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
               result.empty->message() + ": " + (rank ? "rank " + std::to_string(*rank) : "it") +
                   " is set aside",
               Place{.file = set.files[i].path});
-    result.skipped = true;
     ++empty;
   }
   refuse_none(set, results);
@@ -176,7 +174,7 @@ ReadResult read_trace_set(const TraceSet& set, Notes& notes, const ReadOptions& 
   Place first;
   for (const std::size_t i : order) {
     FileResult& result = results[i];
-    if (result.skipped) continue;
+    if (result.empty) continue;  // told
     if (!result.input) {
       if (!result.kind.empty()) {
         notes.add(

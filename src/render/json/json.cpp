@@ -273,7 +273,7 @@ void add_diagnose(Json& object, const DiagnoseSection& section) {
     }
   }
   object["parts"] = parts_of(diagnosis.parts);
-  if (section.waits_unknown) {
+  if (diagnosis.detail->waits_unknown) {
     // Neither is zero: with one rank of several they are not known, and not in sum and product.
     object["factors"].push_back(
         {{"id", to_string(FactorId::balance)}, {"value", nullptr}, {"loss_seconds", nullptr}});

@@ -173,12 +173,6 @@ std::string unseen(const Diagnosis& diagnosis, const RunTimings& run) {
   return joined_clauses(parts);
 }
 
-std::string ranks_in_words(const std::vector<std::int64_t>& ranks) {
-  Culprits culprits;
-  culprits.ranks = ranks;
-  return diagnosis::place_name(culprits);
-}
-
 }  // namespace
 
 Certainty certainty_of(const Diagnosis& diagnosis, const RunTimings& run) {
@@ -191,7 +185,7 @@ std::vector<Unmeasured> unmeasured_of(const Diagnosis& diagnosis) {
   const Setup& setup = detail.setup;
   std::vector<Unmeasured> list;
   if (!detail.without_compute.empty()) {
-    list.push_back({"compute", ranks_in_words(detail.without_compute),
+    list.push_back({"compute", diagnosis::rank_names(detail.without_compute),
                     "it is 0 in every step while other ranks compute"});
   }
   if (setup.expected_ranks > setup.recorded_ranks) {

@@ -363,7 +363,6 @@ DiagnoseSection describe_diagnose(Diagnosis diagnosis, const RunTimings& run, co
   section.assumed = certainty.assumed;
   section.unseen = certainty.unseen;
   section.unmeasured = unmeasured_of(d);
-  section.waits_unknown = d.detail->waits_unknown;
   section.worth_table = describe_worth(d, ask);
   section.spread = spread_of(section.diagnosis.detail->terms);
   section.trace = describe_trace(run);

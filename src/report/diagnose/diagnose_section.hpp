@@ -37,12 +37,12 @@ struct HealthTexts {
   std::string two_modes;             // steps of two kinds; empty: they are of one
 };
 
-// One row of the table of parts.
 // What nobody recorded, on which ranks, and how that is known.
 struct Unmeasured {
   std::string what, where, why;
 };
 
+// One row of the table of parts.
 struct PartText {
   std::string label;                         // "waiting for slower ranks"
   std::optional<double> factor;              // the factor of the product that this part is
@@ -76,7 +76,6 @@ struct DiagnoseSection {
   std::vector<FindingText> finding_texts;          // one for each the findings
   std::string measured, derived, assumed, unseen;  // how sure
   std::vector<Unmeasured> unmeasured;
-  bool waits_unknown = false;  // one rank of several
   std::optional<WorthSection> worth_table;
   HealthTexts health;
   std::optional<TermSpread> spread;     // how sure the mean step and the factors are

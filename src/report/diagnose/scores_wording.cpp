@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "diagnose/places/place.hpp"
 #include "diagnose/rank_scores.hpp"
 #include "report/diagnose/scores_section.hpp"
 
@@ -34,25 +35,20 @@ void describe_slow(const RankScores& scores, const diagnosis::ScoresJudgement& j
         "{}: ranks that wait for each other take the same time, whoever is slow", scores.series)};
     return;
   }
-  std::string names;
   for (std::size_t i = 0; i < std::min(judgement.slow.size(), kMostSlowNamed); ++i) {
     const RankOverReports& one = judgement.slow[i];
-    names += (i > 0 ? ", " : "") + std::to_string(one.rank);
     section.why.push_back(fmt::format("rank {}: {:.3g} of the best, mean of {} of {} report{}",
                                       one.rank, one.score, one.reports, scores.reports,
                                       scores.reports == 1 ? "" : "s"));
   }
-  if (judgement.slow.size() > kMostSlowNamed) {
-    names += fmt::format(" and {} more", judgement.slow.size() - kMostSlowNamed);
-  }
-  const char* const ranks = judgement.slow.size() == 1 ? "rank" : "ranks";
+  const std::string names = diagnosis::rank_names(section.ranks);
   if (judgement.family == Family::straggler) {
-    section.verdict_line = fmt::format("straggler, {} {}, by scores alone", ranks, names);
+    section.verdict_line = fmt::format("straggler, {}, by scores alone", names);
     section.next =
         "health of that device first (temperature, clocks, power cap, ECC, Xid); " + section.next;
   } else {
-    section.verdict_line = fmt::format(
-        "inconclusive: half of the ranks or more are below the best ({} {})", ranks, names);
+    section.verdict_line =
+        fmt::format("inconclusive: half of the ranks or more are below the best ({})", names);
   }
   section.why.push_back(scores.series + ", each report against its own best");
 }

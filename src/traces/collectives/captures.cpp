@@ -107,10 +107,36 @@ void append(RankTrace& to, RankTrace from) {
   to.cut_off = to.cut_off || from.cut_off;
 }
 
-bool ascending(const RankTrace& trace) {
-  return std::adjacent_find(trace.steps.begin(), trace.steps.end(),
-                            [](const StepSplit& a, const StepSplit& b) { return a.id >= b.id; }) ==
-         trace.steps.end();
+// By number of the folder, indices of the traces in it.
+using CapturesByNumber = std::map<std::int64_t, std::vector<std::size_t>>;
+
+// Do the numbers of each rank's steps ascend from one capture to the next?
+bool ascend_over(const CapturesByNumber& captures, const std::vector<RankTrace>& traces) {
+  std::map<std::int64_t, std::int64_t> last;  // by rank
+  for (const auto& [number, members] : captures) {
+    for (const std::size_t i : members) {
+      for (const StepSplit& step : traces[i].steps) {
+        const auto [at, first] = last.try_emplace(*traces[i].rank, step.id);
+        if (!first && step.id <= at->second) return false;
+        at->second = step.id;
+      }
+    }
+  }
+  return true;
+}
+
+// Numbers the steps from the first capture on; those of one capture alike on all ranks.
+void count_on(const CapturesByNumber& captures, std::vector<RankTrace>& traces) {
+  std::int64_t next = 0;
+  for (const auto& [number, members] : captures) {
+    std::int64_t most = 0;
+    for (const std::size_t i : members) {
+      std::int64_t count = 0;
+      for (StepSplit& step : traces[i].steps) step.id = next + count++;
+      most = std::max(most, count);
+    }
+    next += most;
+  }
 }
 
 // Times of a trace on the common clock: from its first step to its last.
@@ -308,8 +334,8 @@ class Strangers {
 }  // namespace
 
 void join_captures(std::vector<RankTrace>& traces, Notes& notes) {
-  std::map<std::int64_t, std::vector<std::size_t>> captures;  // by number of the folder
-  std::set<std::pair<std::int64_t, std::int64_t>> seen;       // number, rank
+  CapturesByNumber captures;
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;  // number, rank
   std::set<std::int64_t> ranks;
   std::string folder;
   for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -327,48 +353,27 @@ void join_captures(std::vector<RankTrace>& traces, Notes& notes) {
   const bool spans = std::any_of(traces.begin(), traces.end(), [](const RankTrace& trace) {
     return trace.step_source == StepSource::captured_span;
   });
-  std::map<std::int64_t, RankTrace> joined;
-  std::map<std::int64_t, std::size_t> most_steps;  // of a capture
-  for (auto& [number, members] : captures) {
-    for (const std::size_t i : members) {
-      RankTrace& trace = traces[i];
-      if (spans) {
+  if (spans) {
+    for (auto& [number, members] : captures) {
+      for (const std::size_t i : members) {
+        RankTrace& trace = traces[i];
         trace.step_source = StepSource::captured_span;
         trace.steps = {trace.gpu_span};
         trace.steps.front().id = number;
         for (CollectiveSpan& span : trace.collectives) span.step = 0;
       }
-      most_steps[number] = std::max(most_steps[number], trace.steps.size());
     }
   }
-  std::map<std::int64_t, std::vector<std::pair<std::int64_t, std::size_t>>> counts;  // by rank
+  const bool numbered = ascend_over(captures, traces);
+  if (!numbered) count_on(captures, traces);
+  std::map<std::int64_t, RankTrace> joined;  // by rank
   for (auto& [number, members] : captures) {
     for (const std::size_t i : members) {
-      const std::int64_t rank = *traces[i].rank;
-      counts[rank].emplace_back(number, traces[i].steps.size());
-      const auto at = joined.find(rank);
-      if (at == joined.end()) {
-        joined.emplace(rank, std::move(traces[i]));
+      const auto [at, first] = joined.try_emplace(*traces[i].rank);
+      if (first) {
+        at->second = std::move(traces[i]);
       } else {
         append(at->second, std::move(traces[i]));
-      }
-    }
-  }
-  const bool numbered = std::all_of(joined.begin(), joined.end(),
-                                    [](const auto& entry) { return ascending(entry.second); });
-  if (!numbered) {
-    std::map<std::int64_t, std::int64_t> first;
-    std::int64_t next = 0;
-    for (const auto& [number, steps] : most_steps) {
-      first[number] = next;
-      next += static_cast<std::int64_t>(steps);
-    }
-    for (auto& [rank, trace] : joined) {
-      std::size_t s = 0;
-      for (const auto& [number, steps] : counts[rank]) {
-        for (std::size_t k = 0; k < steps; ++k) {
-          trace.steps[s++].id = first[number] + static_cast<std::int64_t>(k);
-        }
       }
     }
   }
