@@ -74,6 +74,17 @@ class Console:
             bar.close()
         return bar
 
+    def go_on(self, total, seconds, loading, at):
+        """A run that goes on from a checkpoint: its bar jumps there, after some time."""
+        bar = self.bar(total)
+        self.pass_by(loading)
+        bar.update(at)
+        for number in range(at + 1, total + 1):
+            self.step(bar, seconds)
+            if number % 10 == 0:
+                self.loss(number)
+        bar.close()
+
 
 def evaluation_before(console, seconds):
     console.other(625, 0.08)
@@ -197,27 +208,13 @@ def four_named_ranks(console, seconds):
 
 
 def resumed(console, seconds):
-    bar = console.bar(400)
-    console.pass_by(3.0)
-    bar.update(240)
-    for number in range(241, 401):
-        console.step(bar, seconds)
-        if number % 10 == 0:
-            console.loss(number)
-    bar.close()
+    console.go_on(400, seconds, loading=3.0, at=240)
 
 
 def started_again(console, seconds):
     console.train(300, seconds, upto=110)
     console.say("slurmstepd: error: *** STEP 1.0 CANCELLED ***")
-    bar = console.bar(300)
-    console.pass_by(2.0)
-    bar.update(100)
-    for number in range(101, 301):
-        console.step(bar, seconds)
-        if number % 10 == 0:
-            console.loss(number)
-    bar.close()
+    console.go_on(300, seconds, loading=2.0, at=100)
 
 
 def mean_since_start(console, seconds):

@@ -92,7 +92,6 @@ class OneMfu(Cli):
             if pair % 3 == 0:
                 scale = random_of.uniform(0.98, 1.1) * (sum(before) / sum(after))
                 after = [value * scale for value in after]
-            _, _ = self.log("before.csv", before)
             base, _ = self.log("before.csv", before)
             saved = self.write("base.json", json.dumps(base))
             change = sum(after) / sum(before) - 1.0

@@ -64,6 +64,16 @@ RunTimings two_stages(std::size_t replicas, double stall_s, double transfer_s) {
   return run;
 }
 
+// A run's account; `run` must outlive it.
+struct Account {
+  explicit Account(const RunTimings& run) : job(run, notes), form(job) {}
+
+  Notes notes;
+  Job job;
+  PipelineForm form;
+  Attribution attribution = attribute(job, form);
+};
+
 TEST_CASE("transfer that the slowest rank hides shows when it is slow no longer", "[account]") {
   // Gathers of 0.2 s are asked for ahead: rank 3 computes 0.3 s longer, and they are there.
   const auto compute = [](std::size_t, std::size_t r) { return r == 3 ? 1.3 : 1.0; };
@@ -74,13 +84,11 @@ TEST_CASE("transfer that the slowest rank hides shows when it is slow no longer"
   for (std::size_t s = 0; s < kSteps; ++s) {
     for (std::size_t r = 0; r < 8; ++r) run.wait.at(s, r) = r == 3 ? 0.0 : 0.1;
   }
-  Notes notes;
-  const Job job(run, notes);
-  PipelineForm form(job);
-  const Attribution attribution = attribute(job, form);
+  Account account(run);
+  const Attribution& attribution = account.attribution;
   CHECK(attribution.hidden.front() == Approx(0.2));
   CHECK(attribution.transfer.front() == Approx(0.0).margin(1e-12));
-  StepModel model(job, attribution, form);
+  StepModel model(account.job, attribution, account.form);
   CHECK(model.overshoot().front() == Approx(0.0).margin(1e-12));
   CHECK(model.unexplained().front() == Approx(0.0).margin(1e-12));
   Scenario mended = model.measured();
@@ -90,10 +98,8 @@ TEST_CASE("transfer that the slowest rank hides shows when it is slow no longer"
 
 TEST_CASE("a stall that all ranks have is no transfer of a pipeline", "[account]") {
   const RunTimings run = two_stages(4, 0.1, 0.05);
-  Notes notes;
-  const Job job(run, notes);
-  PipelineForm form(job);
-  const Attribution attribution = attribute(job, form);
+  Account account(run);
+  const Attribution& attribution = account.attribution;
   REQUIRE(attribution.method == SplitMethod::pipeline_model);
   CHECK(attribution.transfer.front() == Approx(0.05));
   CHECK(attribution.common_stall.front() == Approx(0.1));
@@ -101,11 +107,9 @@ TEST_CASE("a stall that all ranks have is no transfer of a pipeline", "[account]
 
 TEST_CASE("uneven microbatches lengthen a pipeline's step by what they add", "[account]") {
   const RunTimings run = two_stages(4, 0.0, 0.05);
-  Notes notes;
-  const Job job(run, notes);
-  PipelineForm form(job);
-  const Attribution attribution = attribute(job, form);
-  StepModel model(job, attribution, form);
+  Account account(run);
+  const Attribution& attribution = account.attribution;
+  StepModel model(account.job, attribution, account.form);
   Scenario uneven = model.measured();
   uneven.spread.assign(kSteps, 0.5);
   CHECK(model.steps_under(uneven).front() - model.steps_under(model.measured()).front() ==
@@ -122,10 +126,8 @@ TEST_CASE("transfer inside the microbatches is that of all groups but the data-p
     }
     run.comm_by_group.emplace(kind, std::move(column));
   }
-  Notes notes;
-  const Job job(run, notes);
-  PipelineForm form(job);
-  const Attribution attribution = attribute(job, form);
+  Account account(run);
+  const Attribution& attribution = account.attribution;
   CHECK(attribution.transfer.front() == Approx(0.08));
   CHECK(attribution.inner.front() == Approx(0.03));
 }
@@ -141,10 +143,7 @@ TEST_CASE(
   RunTimings run = run_of(4, compute, always(0.02), idle);
   for (const std::int64_t count : {4, 8}) {
     run.hardware.count = count;
-    Notes notes;
-    const Job job(run, notes);
-    PipelineForm form(job);
-    CHECK(attribute(job, form).host_bound == (count == 4));
+    CHECK(Account(run).attribution.host_bound == (count == 4));
   }
 }
 
