@@ -26,4 +26,18 @@ LogStatistic parse_log_statistic(std::string_view text) {
               Place{.what = "--statistic"}, "mean, median or wall");
 }
 
+double headline_cost(const LogSummary& summary) {
+  switch (summary.statistic) {
+    case LogStatistic::median:
+      return summary.median_cost;
+    case LogStatistic::wall:
+      if (summary.wall_cost) return *summary.wall_cost;
+      throw Error(ErrorKind::insufficient, "the log's lines have no time stamps to tell it from",
+                  Place{.what = "--statistic wall"}, "--statistic mean is total time over steps");
+    case LogStatistic::mean:
+      break;
+  }
+  return summary.mean_cost;
+}
+
 }  // namespace mfu

@@ -351,20 +351,6 @@ Value wall_cost_of(const Selector& selected) {
   return seconds / static_cast<double>(last->iteration - first->iteration);
 }
 
-double headline_cost(const LogSummary& summary) {
-  switch (summary.statistic) {
-    case LogStatistic::median:
-      return summary.median_cost;
-    case LogStatistic::wall:
-      if (summary.wall_cost) return *summary.wall_cost;
-      throw Error(ErrorKind::insufficient, "the log's lines have no time stamps to tell it from",
-                  Place{.what = "--statistic wall"}, "--statistic mean is total time over steps");
-    case LogStatistic::mean:
-      break;
-  }
-  return summary.mean_cost;
-}
-
 void compare_segments(LogSummary& summary, std::span<const CountedStep> steps) {
   constexpr double kLeast = 0.02;
   constexpr double kErrors = 4.0;

@@ -156,6 +156,9 @@ struct LogSummary {
   double mfu_rounding = 0.0;
 };
 
+// That of its statistic. Throws Error{insufficient}: wall, without time stamps.
+[[nodiscard]] double headline_cost(const LogSummary& summary);
+
 // Throws Error{insufficient} when no step has a time or a rate, or none is left, or the statistic
 // is wall and the lines have no time stamps; Error{usage} for a segment that is not there. Notes
 // "steps-refused", "batch-changes", "long-warmup".
